@@ -63,7 +63,7 @@ struct collector {
 	struct profile		*profile;
 	struct perfdata		 data;
 	struct spaces		 spaces;
-	struct known_address		*known;
+	struct known_address	*known;
 	u32			 kernel;
 	u32			 kernel_id;
 	u32			 unknown;

@@ -52,7 +52,7 @@ struct wanted_frame {
  */
 struct resolver {
 	struct resolve		*resolve;
-	struct wanted_frame		*wanted;
+	struct wanted_frame	*wanted;
 	struct profile_frame	*frames;
 	struct question		*question;
 	size_t			*start;

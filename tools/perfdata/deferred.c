@@ -14,7 +14,7 @@
 
 /* struct waiting_sample - a sample that waits for the user's part of @chain */
 struct waiting_sample {
-	struct waiting_sample		*next;
+	struct waiting_sample	*next;
 	u64			 cookie;
 	struct perfdata_sample	 sample;
 	u64			 chain[];
@@ -29,7 +29,7 @@ struct waiting_sample {
 struct deferred {
 	struct waiting_sample	 *first[DEFERRED_LISTS];
 	struct waiting_sample	**end[DEFERRED_LISTS];
-	size_t		  bytes;
+	size_t			  bytes;
 };
 
 static size_t waiting_bytes(u64 depth)

@@ -140,7 +140,7 @@ struct follow {
 	unsigned int			 jobs;
 	unsigned int			 started;
 	int64_t				 pause;
-	struct made_table			 made[FOLLOW_CHILDREN];
+	struct made_table		 made[FOLLOW_CHILDREN];
 	size_t				 nmade;
 	struct turns			 turns;
 	struct retry			 retry[FOLLOW_RETRIES];
