@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -216,36 +215,6 @@ static int file_open(const struct question *question, const char **why)
 	return perhaps;
 }
 
-/* Set in a child while libdw reads files. */
-static bool libdw_reads;
-
-/**
- * open() - the C library's, but what libdw opens is a regular file
- * @path: the name.  libdw has it from the ELF file (.gnu_debuglink, .gnu_debugaltlink, the names of
- *	split units), or makes it of the file's own: its owner chooses what it leads to, at any moment.
- * @flags: as for the C library's; libdw has no others than O_RDONLY
- *
- * The dynamic linker takes this definition for libdw, too, as the program's come before those of
- * libraries.  For libdw, what is not a regular file is not there.
- */
-int open(const char *path, int flags, ...)
-{
-	bool has_mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-	mode_t mode;
-	va_list args;
-	int fd;
-
-	va_start(args, flags);
-	mode = has_mode ? va_arg(args, mode_t) : 0;
-	va_end(args);
-	if (!libdw_reads || flags != O_RDONLY)
-		return openat(AT_FDCWD, path, flags, mode);
-	fd = io_open_regular(path);
-	if (fd < 0 && errno == ENXIO)
-		errno = ENOENT;
-	return fd;
-}
-
 /*
  * Find a debug file, or the one that it shares with others (.gnu_debugaltlink: @crc is 0), as
  * dwfl_standard_find_debuginfo() does, and make it quick to read.  A debug file that this finds by
@@ -278,7 +247,7 @@ static const char *binary_open(struct binary *binary)
 		return why;
 	binary->doubt = why;
 	binary->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	libdw_reads = true;
+	io_open_only_regular();
 	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
 	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)

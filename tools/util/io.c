@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -160,6 +162,46 @@ static int io_open_pin(int pin)
 int io_open_regular(const char *path)
 {
 	return io_open_pin(open(path, O_PATH | O_CLOEXEC));
+}
+
+/* What this process opens for reading alone has to be a regular file. */
+static bool only_regular;
+
+/**
+ * io_open_only_regular() - let this process open only regular files for reading, by whichever library
+ *
+ * For a child in which libdw reads files.
+ */
+void io_open_only_regular(void)
+{
+	only_regular = true;
+}
+
+/**
+ * open() - the C library's, but see io_open_only_regular()
+ * @path: the name.  libdw has it from the ELF file (.gnu_debuglink, .gnu_debugaltlink, the names of
+ *	split units), or makes it of the file's own: its owner chooses what it leads to, at any moment.
+ * @flags: as for the C library's; libdw has no others than O_RDONLY
+ *
+ * The dynamic linker takes this definition for libdw, too, as the program's come before those of
+ * libraries.  For libdw, what is not a regular file is not there.
+ */
+int open(const char *path, int flags, ...)
+{
+	bool has_mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+	mode_t mode;
+	va_list args;
+	int fd;
+
+	va_start(args, flags);
+	mode = has_mode ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	if (!only_regular || flags != O_RDONLY)
+		return openat(AT_FDCWD, path, flags, mode);
+	fd = io_open_regular(path);
+	if (fd < 0 && errno == ENXIO)
+		errno = ENOENT;
+	return fd;
 }
 
 /**

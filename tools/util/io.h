@@ -12,6 +12,7 @@ int io_memfd_copy(const char *name, int from, size_t size);
 ssize_t io_read_at(int fd, void *to, size_t size, off_t offset);
 int io_reopen(int pin);
 int io_open_regular(const char *path);
+void io_open_only_regular(void);
 int io_pin_of_process(const char *pid, const char *path);
 int io_open_of_process(pid_t pid, const char *path);
 pid_t io_own_pid(pid_t pid);
