@@ -93,7 +93,7 @@ install-module: module	## Install beeunwind.ko for KDIR or KVER (DESTDIR)
 	$(if $(DESTDIR),,depmod $(release))
 
 .PHONY: install-tool
-install-tool:		## Install beectl, its man page, completion and service (PREFIX, DESTDIR)
+install-tool:		## Install beectl, its library, man page, completion and service (PREFIX, DESTDIR)
 	@$(MAKE) --no-print-directory -C tools DESTDIR=$(DESTDIR) install
 
 dkms_source = $(DESTDIR)/usr/src/beeunwind-$(version)
@@ -222,7 +222,7 @@ compile_commands.json:	## Write how each C file is compiled, for clangd; the mod
 clean:			## Remove what was built; downloaded kernels stay
 	@if [ -e tools/Makefile ]; then $(MAKE) --no-print-directory -C tools clean; fi
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +; fi
-	@rm -rf beeunwind.ko beectl out compile_commands.json
+	@rm -rf beeunwind.ko beectl beectl-draw.so out compile_commands.json
 
 .PHONY: distclean
 distclean: clean	## Remove downloaded kernels too

@@ -53,6 +53,12 @@ room_sources	= $(wildcard $(1:%=$(top)/tools/%/*.c))
 room_objects	= $(patsubst $(top)/tools/%.c,$(built)/tools/%.o,$(patsubst kmod/%.c,$(built)/tools/kmod/%.o,$(1))) \
 		  $(if $(filter %/flame/svg.c,$(1)),$(svg_strings))
 
+# For beectl-draw.so, which tools/Makefile links: three rooms, and of the room beectl what only its commands need.
+draw_rooms	:= verify perfdata flame
+draw_obj	:= $(call room_objects,$(call room_sources,$(draw_rooms)) $(patsubst %,$(top)/tools/beectl/%.c, \
+			cmd_flame cmd_record cmd_verify flame_options flame_summary memory_code perf_options unpack))
+$(draw_obj): rooms_cflags += -fPIC
+
 # V=1 shows commands, -s shows nothing.
 Q	:= $(if $(filter 1,$(V)),,@)
 ifneq ($(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),)

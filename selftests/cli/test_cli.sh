@@ -153,6 +153,15 @@ check_closed_streams() {
 	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
 }
 
+# beectl-draw.so is beside the program, and finds all functions there that it uses; the other commands do without it.
+check_library() {
+	local alone=$work/alone/beectl beectl=$beectl
+	mkdir "$work/alone" && cp "$beectl" "$alone" || return
+	LD_BIND_NOW=1 says 0 stdout "^Usage: beectl flame" flame --help && beectl=$alone &&
+		says 0 stdout "^Usage: beectl load" load --help &&
+		says 1 stderr "^beectl: flame: .*/lib/beeunwind/beectl-draw.so: " flame --help
+}
+
 # Bad arguments are refused before beectl changes anything or asks the module.
 check_words() {
 	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
@@ -246,7 +255,7 @@ check_journal() {
 		JOURNAL_STREAM=$(stat -c %d:%i "$work/stdout") complains 1 "$line" dump /nonexistent
 }
 
-ktap_plan 31
+ktap_plan 32
 ktap_run "beectl help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "beectl help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "beectl help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
@@ -294,4 +303,5 @@ else
 fi
 ktap_run "beectl record refuses wrong words" check_record_words
 ktap_run "beectl works with closed standard streams" check_closed_streams
+ktap_run "beectl flame is in a library that other commands do without" check_library
 ktap_finish

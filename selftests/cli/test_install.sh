@@ -13,6 +13,11 @@ installed() {
 	find "$work" -type f -perm "$1" | grep -x "$work$2"
 }
 
+# The installed program finds it.
+library_is_found() {
+	installed 755 /usr/lib/beeunwind/beectl-draw.so && "$work/usr/sbin/beectl" flame --help >/dev/null
+}
+
 man_page_is_good() {
 	installed 644 /usr/share/man/man8/beectl.8 &&
 		mandoc -T lint -W error "$work/usr/share/man/man8/beectl.8"
@@ -88,9 +93,10 @@ uninstall_tools() {
 		make -s -C "$tree" uninstall-tool DESTDIR="$work" PREFIX=/usr && ! find "$work/usr" -type f | grep .
 }
 
-ktap_plan 10
+ktap_plan 11
 ktap_run "make install succeeds" install_tools
 ktap_run "beectl is installed" installed 755 /usr/sbin/beectl
+ktap_run "beectl-draw.so is installed where beectl looks for it" library_is_found
 ktap_run "the bash completion is installed" installed 644 /usr/share/bash-completion/completions/beectl
 ktap_run "the systemd unit is installed" service_is_good
 if command -v systemd-analyze >/dev/null; then

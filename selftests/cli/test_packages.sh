@@ -72,6 +72,7 @@ files_of() {
 beectl_files() {
 	files_of beectl | diff - <(cat <<-'END'
 		-rw-r--r-- root/root ./lib/systemd/system/beeunwind.service
+		-rw-r--r-- root/root ./usr/lib/beeunwind/beectl-draw.so
 		-rwxr-xr-x root/root ./usr/sbin/beectl
 		-rw-r--r-- root/root ./usr/share/bash-completion/completions/beectl
 		-rw-r--r-- root/root ./usr/share/doc/beectl/README

@@ -386,7 +386,7 @@ check_all() {
 		mkdir -p "$root/$place" && cp "$work/right.so" "$root/$place/${place//\//-}.so" || return
 	done
 	# shellcheck disable=SC2046  # a list of paths
-	cp -L "$beectl" $(ldd "$beectl" | grep -o '/[^ ]*') "$root/opt/" || return
+	cp -L $(ldd "$beectl" "${beectl%/*}/beectl-draw.so" | grep -o '/[^ :]*' | sort -u) "$root/opt/" || return
 	# shellcheck disable=SC2016  # for the inner shell
 	unshare -r -m sh -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
 		/opt/ld-linux-x86-64.so.2 --library-path /opt "/opt/${beectl##*/}" verify --all --json -j 2 \
@@ -422,7 +422,7 @@ programs=("$here"/../golden/asm/*.S)
 check_unreadable() {
 	local what as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups "$work/some/beectl")
 	umask 022
-	chmod 711 "$work" && mkdir -p "$work/some/unreadable/below" && cp "$beectl" "$work/some" &&
+	chmod 711 "$work" && mkdir -p "$work/some/unreadable/below" && cp "$beectl" "${beectl%/*}/beectl-draw.so" "$work/some" &&
 		cp /bin/true "$work/some/unreadable/file" && chmod 000 "$work/some/unreadable/file" || return
 	for what in file below; do
 		"${as_nobody[@]}" verify "$work/some/unreadable" >"$work/out" 2>"$work/errors"

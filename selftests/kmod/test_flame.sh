@@ -106,7 +106,7 @@ watched() {
 # From a build tree: beectl loads the module that is beside it, and leaves a picture; one line says how complete it is.
 # A recording of "record" is a file, whatever its output is.
 built() {
-	guest_rmmod && mkdir "$WORK/built" && cp "$BEECTL" "$WORK/built/beectl" && cp "$BEE_KO" "$WORK/built/beeunwind.ko" &&
+	guest_rmmod && mkdir "$WORK/built" && cp "$BEECTL" "${BEECTL%/*}/beectl-draw.so" "$WORK/built" && cp "$BEE_KO" "$WORK/built/beeunwind.ko" &&
 		cd "$WORK/built" || return
 	./beectl flame "${CLOCK[@]}" -- true 2>"$WORK/err"
 	[ ! -e /sys/module/beeunwind ] && ! grep "^beectl: loaded" "$WORK/err" || return

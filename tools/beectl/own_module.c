@@ -2,17 +2,15 @@
 /* The module that was built with this beectl: "make" puts both into one directory. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "own_module.h"
 #include "text.h"
-
-#define OWN_MODULE	"beeunwind.ko"
 
 /**
  * own_module_load() - load the module that is beside the program that this process runs
@@ -25,16 +23,11 @@
 int own_module_load(struct bee_error *error)
 {
 	const char *wish = getenv("BEEUNWIND_LOAD");
-	char path[PATH_MAX + sizeof(OWN_MODULE)];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	char *base;
+	char path[PATH_MAX];
 	int fd, ret;
 
-	if (length < 0 || (wish && !strcmp(wish, "no")))
+	if ((wish && !strcmp(wish, "no")) || io_beside_program("beeunwind.ko", path))
 		return -1;
-	path[length] = '\0';
-	base = strrchr(path, '/');
-	strcpy(base ? base + 1 : path, OWN_MODULE);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;

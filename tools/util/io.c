@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -245,6 +246,28 @@ int io_open_of_process(pid_t pid, const char *path)
 
 	snprintf(number, sizeof(number), "%d", pid);
 	return io_open_pin(io_pin_of_process(number, path));
+}
+
+/**
+ * io_beside_program() - the path of a file that was built or installed with the program that this process runs
+ * @name: the file, as seen from the directory of the program
+ * @path: filled; with "" on failure
+ *
+ * Return: 0, or -1.
+ */
+int io_beside_program(const char *name, char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *base;
+
+	path[length < 0 ? 0 : length] = '\0';
+	base = strrchr(path, '/');
+	if (base && base + 1 - path + strlen(name) < PATH_MAX) {
+		strcpy(base + 1, name);
+		return 0;
+	}
+	path[0] = '\0';
+	return -1;
 }
 
 /**

@@ -3,6 +3,7 @@
 #ifndef BEE_IO_H
 #define BEE_IO_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,6 +17,7 @@ void io_open_only_regular(void);
 int io_pin_of_process(const char *pid, const char *path);
 int io_open_of_process(pid_t pid, const char *path);
 pid_t io_own_pid(pid_t pid);
+int io_beside_program(const char *name, char path[PATH_MAX]);
 char *io_read_all(const char *path, size_t *size);
 
 #endif /* BEE_IO_H */
