@@ -39,15 +39,9 @@ sys.exit(2 if got["samples"] < 400 else
 	return 1
 }
 
-# It is too large for "run" to compile before it begins.
-prewarm() {
-	"$BEECTL" cache prewarm -q "$1" || ktap_diag "prewarm $1: status $?"
-}
-
 guest_insmod || exit 1
 ktap_plan 1
 if command -v node >/dev/null; then
-	prewarm "$(command -v node)"
 	ktap_run "99 % of node's stacks are complete" \
 		through_jit 99 node 6 node "$TREE/selftests/kmod/walk/work.js"
 else

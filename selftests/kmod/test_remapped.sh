@@ -106,7 +106,6 @@ elif grep -qs '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled; then
 	ktap_skip "stacks of node --use-largepages are complete after load" \
 		"the kernel has transparent huge pages switched off"
 else
-	"$BEECTL" cache prewarm -q "$(command -v node)"
 	ktap_run "stacks of node --use-largepages are complete after load" node_pages
 fi
 ktap_finish

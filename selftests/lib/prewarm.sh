@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Makes the tables of what many tests in guests run, which an emulated CPU would take half a minute for in
-# each guest: prewarm.sh DIR.  Not of what tests look at while it has no table: JIT compilers, databases.
+# each guest: prewarm.sh DIR.  Not of what tests look at while it has no table, as databases.
 set -eu
 cd "$(dirname "$0")/../.."
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin	# as in a guest
-programs=(bash busybox cat dash git perf perl python3 sleep sqlite3 true xz)
+programs=(bash busybox cat dash git node perf perl python3 sleep sqlite3 true xz)
 
 mkdir -p "$1"
 chmod 700 "$1"
