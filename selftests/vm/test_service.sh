@@ -21,5 +21,5 @@ case $status in
 *) ktap_diag "$why"; exit 1 ;;
 esac
 make -s --no-print-directory ko KDIR="$headers" && make -s --no-print-directory tools || exit 1
-exec selftests/vm/run --kernel "$series" --timeout 1700 --systemd --env BEECTL="$PWD/beectl" -- \
+exec selftests/vm/run --kernel "$series" --norandmaps --timeout 1700 --systemd --env BEECTL="$PWD/beectl" -- \
 	selftests/vm/service
