@@ -39,7 +39,7 @@ struct bee_walk_gap {
  * @range: the range of @frame's lookup ip, or NULL
  * @stored: the table of @range when the walk came to it, or NULL
  * @text: where @range has the first byte of the table's text, if the file has one segment
- * @span: bytes of the table's text, or 0 if the file has more than one
+ * @span: bytes of the table's text, or 0 if the file has more than one segment
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @word: rule of that frame, if a table has it and it is not simple
  * @rule: @word, decoded
