@@ -9,6 +9,7 @@
  * - it calls with rsp a multiple of 16 wherever rsp is known;
  * - a symbol or a call names it; or it returns, or jumps to another function;
  * - or data or code has its address, and it saves something and calls: main() may never return;
+ * - or code has its address, and it is one jump to an address that it is given (function_is_jump());
  * - no function that is trusted more goes through the same instructions with other rows.
  *
  * Which functions do not return is found in rounds: those without a ret and a jump to another
@@ -234,7 +235,27 @@ static void functions_follow_rounds(struct abi_maker *m)
 	}
 }
 
-static bool function_is_believed(const struct abi_function *f)
+/*
+ * Is it one jump through a register, and nothing more?  So musl's qsort() gives qsort_r() a function that jumps to
+ * that of the program.  It starts at a multiple of 16, and padding is behind it up to the next one: a block of
+ * a function that nobody could follow hardly looks like that.
+ */
+static bool function_is_jump(const struct abi_maker *m, const struct abi_function *f)
+{
+	size_t at = f->at, end = code_gap_end(&m->code, code_gap_of(&m->code, at)), n;
+
+	if (!(f->starts & START_LEA) || f->flags != FOLLOW_TAIL_INDIRECT || f->nrows != 1 ||
+	    code_pc(&m->code, at) % 16)
+		return false;
+	for (at += m->rows[f->first_row].length; at < end && code_pc(&m->code, at) % 16; at += n) {
+		n = padding_length(m->code.bytes + at, end - at);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+static bool function_is_believed(const struct abi_maker *m, const struct abi_function *f)
 {
 	bool named = f->starts & (START_LEA | START_RELOC | START_WORD);
 	u32 has = f->flags;
@@ -242,7 +263,8 @@ static bool function_is_believed(const struct abi_function *f)
 	if (f->refusal != FOLLOW_GOOD || f->dropped || has & FOLLOW_MISALIGNED)
 		return false;
 	return f->starts & START_STRONG || has & (FOLLOW_RET | FOLLOW_TAIL) ||
-	       (has & FOLLOW_SAVES && (has & FOLLOW_TAIL_INDIRECT || (named && has & FOLLOW_CALLS)));
+	       (has & FOLLOW_SAVES && (has & FOLLOW_TAIL_INDIRECT || (named && has & FOLLOW_CALLS))) ||
+	       function_is_jump(m, f);
 }
 
 /* How much a function is trusted: 0 .. ABI_RANKS - 1 */
@@ -332,7 +354,7 @@ static bool commit_all(struct abi_maker *m)
 	for (rank = ABI_RANKS; rank-- > 0;)
 		for (i = 0; i < m->nfunctions; i++)
 			if (function_rank(&m->functions[i]) == rank &&
-			    function_is_believed(&m->functions[i]))
+			    function_is_believed(m, &m->functions[i]))
 				good &= commit_function(m, i, rank);
 	return good;
 }
@@ -351,7 +373,7 @@ static void drop_odd_gaps(struct abi_maker *m)
 		const struct abi_function *f = &m->functions[i];
 		size_t gap = code_gap_of(&m->code, f->at);
 
-		believed[gap] += function_is_believed(f);
+		believed[gap] += function_is_believed(m, f);
 		odd[gap] += f->refusal == FOLLOW_BAD_RETURN;
 	}
 	for (i = 0; i < m->nfunctions; i++) {

@@ -116,6 +116,22 @@ gives:
 	ret
 
 	fde
+# A function that is one jump, as musl's qsort() gives one to qsort_r(), whose address only code has.
+	.globl sort
+	.type sort, @function
+sort:
+	mov	%rcx, %r8
+	lea	jumps(%rip), %rcx
+	lea	block(%rip), %r9
+	jmp	*unknown(%rip)
+	.p2align 4
+jumps:	jmp	*%rdx
+	.p2align 4
+# Refused: more than the jump, as blocks of functions have it.
+block:	inc	%rdi
+	jmp	*%rdx
+
+	fde
 	.section .rodata, "a", @progbits
 	.p2align 2
 table:	.long	case0 - table, case1 - table
