@@ -19,6 +19,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -50,6 +51,10 @@ THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\
 THREAD_BEGIN, THREAD_CALL_BYTES = b"\x31\xed", 12
 # And before that the system call that has made the thread, and a few jumps by its result.
 SYSCALL, RESULT_BYTES = b"\x0f\x05", 12
+# What the function of a fiber of Boost.Context returns to, and before that what has entered it:
+# push %rbp; jmp *%rbx; xor %rdi,%rdi; call _exit; hlt
+FIBER_END = re.compile(rb"\x55\xff\xe3\x48\x31\xff\xe8....\xf4", re.S)
+FIBER_END_BYTES = 12
 EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
 
 
@@ -70,6 +75,12 @@ def is_thread_start(data, offset, code):
     at = data.find(code, offset, offset + THREAD_CALL_BYTES + len(code))
     begin = data.rfind(THREAD_BEGIN, at - THREAD_CALL_BYTES, at) if at > 0 else -1
     return at >= 0 and (at - offset <= 1 or 0 <= begin <= offset)
+
+
+def is_fiber_start(data, offset):
+    """Is a return address here, or an ip, where fibers of Boost.Context begin and end?"""
+    found = FIBER_END.search(data, max(offset - FIBER_END_BYTES + 1, 0), offset + FIBER_END_BYTES)
+    return bool(found) and found.start() <= offset
 
 
 class Elf:
@@ -175,7 +186,8 @@ class Judge:
         length = START_BYTES if elf.interpreter else LDSO_START_BYTES
         if pc is not None and elf.entry and elf.entry <= pc < elf.entry + length:
             return True
-        return any(is_thread_start(elf.data, offset, code) for code in THREAD_EXITS)
+        return any(is_thread_start(elf.data, offset, code) for code in THREAD_EXITS) or \
+            is_fiber_start(elf.data, offset)
 
     def is_behind_clone(self, place):
         """Has a thread that is here, and has one frame, just been made?

@@ -303,6 +303,33 @@ static bool cfi_find(Dwarf_CFI *cfi, Dwarf_Addr pc, enum unwind_code *code)
 	return true;
 }
 
+/*
+ * Code without CFI to which the first function of a thread or fiber returns: of musl (xor %ebp,%ebp; pop %rdi;
+ * call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall), and of Boost.Context (push %rbp; jmp *%rbx;
+ * xor %rdi,%rdi; call _exit).
+ */
+static bool is_thread_begin(Dwfl_Module *module, Dwarf_Addr ip)
+{
+	static const struct {
+		size_t		size;
+		unsigned char	code[16];
+	} begins[] = {
+		{ 14, { 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 } },
+		{ 7, { 0x55, 0xff, 0xe3, 0x48, 0x31, 0xff, 0xe8 } },
+	};
+	Dwarf_Addr bias, at = ip;
+	Elf_Scn *scn = dwfl_module_address_section(module, &at, &bias);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	size_t i, back;
+
+	for (i = 0; data && i < sizeof(begins) / sizeof(begins[0]); i++)
+		for (back = 0; back < begins[i].size && back <= at; back++)
+			if (at - back + begins[i].size <= data->d_size &&
+			    !memcmp((char *)data->d_buf + at - back, begins[i].code, begins[i].size))
+				return true;
+	return false;
+}
+
 static enum unwind_code code_find(struct unwinder *unwinder, uint64_t ip)
 {
 	const struct mapped *map = mapped_find(unwinder, ip);
@@ -330,6 +357,8 @@ static enum unwind_code code_find(struct unwinder *unwinder, uint64_t ip)
 		return code;
 	dwfl_module_getelf(module, &bias);
 	if (has_entry && ip - bias - ehdr.e_entry < ENTRY_BYTES)
+		return CODE_ENTRY;
+	if (is_thread_begin(module, ip))
 		return CODE_ENTRY;
 	return mapped_is_vdso(map) ? CODE_VDSO : CODE_GAP;
 }
