@@ -130,8 +130,9 @@ unused_files() {
 	guest_rmmod && guest_insmod && return "$status"
 }
 
+# is_gone PID: the process has ended, whether or not its parent knows
 is_gone() {
-	! kill -0 "$1"
+	! grep -qs $'^State:\t[^ZX]' "/proc/$1/status"
 }
 
 # stop_maker BEECTL: wait until beectl forks a child that makes a table, stop the first such child by
