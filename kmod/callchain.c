@@ -145,8 +145,9 @@ static void callchain_end(void)
 }
 
 /*
- * The walk of a reader that perf does not know of, until callchain_end(); or NULL.  Another reader can be
- * interrupted here, or traced: then this stack is left to the kernel.
+ * Begin a walk for a reader that perf does not know of.  Where this CPU is in such a walk already, as it was
+ * interrupted or is traced, the kernel walks this stack.
+ * Return: the walk, until callchain_end(); or NULL if the kernel walks.
  */
 static struct bee_walk *callchain_begin_other(struct pt_regs *regs)
 {

@@ -25,7 +25,7 @@ struct bee_news {
 };
 
 /**
- * struct bee_news_listeners - who is told of news; both functions run in process context and may sleep
+ * struct bee_news_listeners - tells listeners of news; both functions run in process context and may sleep
  * @any: whether there are listeners
  * @tell: tells listeners that there is news up to a number
  */

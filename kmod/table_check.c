@@ -284,7 +284,7 @@ static int table_check_full(const struct bee_table *table, const struct bee_tabl
 	return table_refuse_faults(error, (const struct table_fault[]) {
 		{ r->flags & ~BEE_RULE_SIGNAL || r->reserved, "unknown rule flags" },
 		{ r->cfa >= __BEE_CFA_MAX, "unknown CFA rule" },
-		/* The upper four bits of a BEE_CFA_INDEX and BEE_CFA_DEREF2 are something else. */
+		/* In BEE_CFA_INDEX and BEE_CFA_DEREF2 the upper four bits of cfa_reg are not of a register. */
 		{ r->cfa != BEE_CFA_INDEX && r->cfa != BEE_CFA_DEREF2 &&
 		  r->cfa_reg >= __BEE_REG_MAX, "CFA register out of range" },
 		{ (r->cfa == BEE_CFA_REG || r->cfa == BEE_CFA_PLT) && r->cfa_add,

@@ -185,7 +185,7 @@ void io_open_only_regular(void)
  * @flags: as for the C library's; libdw has no others than O_RDONLY
  *
  * The dynamic linker takes this definition for libdw, too, as the program's come before those of
- * libraries.  For libdw, what is not a regular file is not there.
+ * libraries.  To libdw this says ENOENT of what is not a regular file.
  */
 int open(const char *path, int flags, ...)
 {
