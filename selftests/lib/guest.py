@@ -228,8 +228,10 @@ class Work:
             if not self.line:
                 raise NotStarted(self.command)
         else:
-            # Popen() returns before the end of exec(), which makes the process another one for the module.
-            wait(lambda: get(f"/proc/{self.pid}/cmdline") or self.process.poll() is not None)
+            # Popen() returns before the end of exec(), which makes the process another one for the module.  Until
+            # then its command line is empty, or that of this script (Linux 6.1, after vfork()).
+            before = "", get("/proc/self/cmdline")
+            wait(lambda: get(f"/proc/{self.pid}/cmdline") not in before or self.process.poll() is not None)
         return self
 
     def kill(self, number=signal.SIGKILL):
