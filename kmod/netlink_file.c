@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "netlink_impl.h"
 #include "store.h"
+#include "vma.h"
 
 const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 	[BEEUNWIND_A_FILE_ID]	    = { .type = NLA_U32 },
@@ -138,6 +139,18 @@ static int table_put(struct sk_buff *skb, const struct bee_table *t)
 	       nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 }
 
+/* Whether a file was written to since its table was added. */
+static bool file_is_written(const struct bee_file *f)
+{
+	bool written;
+
+	/* An inode is freed a grace period after its file is gone. */
+	rcu_read_lock();
+	written = !READ_ONCE(f->gone) && bee_file_differs(f);
+	rcu_read_unlock();
+	return written;
+}
+
 /* Caller holds bee_store_mutex. */
 static int file_put(struct sk_buff *skb, const struct bee_file *f)
 {
@@ -152,6 +165,7 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f)
 	       nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
 			   atomic_read(&f->tally.count[BEE_TALLY_HITS])) ||
 	       bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, &f->tally) ||
+	       (file_is_written(f) && nla_put_flag(skb, BEEUNWIND_A_FILE_WRITTEN)) ||
 	       (bee_file_is_mapped(f) && nla_put_flag(skb, BEEUNWIND_A_FILE_MAPPED)) ||
 	       (f->stored.serial && table_put(skb, &f->stored.table)) ||
 	       (f->code ? nla_put_u32(skb, BEEUNWIND_A_FILE_PID, pid_vnr(f->code->pid)) :

@@ -197,13 +197,23 @@ static struct bee_range *vma_place(struct bee_vma_ranges *ranges, const struct b
 	return r;
 }
 
-/* Whether an inode has the size and mtime that its file had when its table was added. */
-static bool file_is_unwritten(const struct bee_file *f, const struct inode *inode)
+/**
+ * bee_file_differs() - whether a file has another size or mtime than when its table was added
+ * @f: the file, whose inode has not ended
+ *
+ * Context: Any, NMI-safe.
+ * Return: true if it has; false of the vDSO and code in memory.
+ */
+bool bee_file_differs(const struct bee_file *f)
 {
-	struct timespec64 mtime = bee_compat_inode_mtime(inode);
+	const struct inode *inode = f->inode;
+	struct timespec64 mtime;
 
-	return f->size == i_size_read(inode) && f->mtime_sec == mtime.tv_sec &&
-	       f->mtime_nsec == mtime.tv_nsec;
+	if (!inode)
+		return false;
+	mtime = bee_compat_inode_mtime(inode);
+	return f->size != i_size_read(inode) || f->mtime_sec != mtime.tv_sec ||
+	       f->mtime_nsec != mtime.tv_nsec;
 }
 
 /*
@@ -216,7 +226,7 @@ static struct bee_file *file_of_inode(const struct inode *inode, u32 *work)
 
 	hlist_for_each_entry_rcu(f, bee_store_bucket(inode), by_inode) {
 		if (f->inode == inode)
-			return !inode || file_is_unwritten(f, inode) ? f : &bee_file_unknown;
+			return bee_file_differs(f) ? &bee_file_unknown : f;
 		*work += BEE_WORK_SLOT;
 	}
 	return &bee_file_unknown;

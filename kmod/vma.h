@@ -63,6 +63,7 @@ struct bee_vma_ranges {
 };
 
 void bee_vma_begin(struct bee_vma_ranges *ranges);
+bool bee_file_differs(const struct bee_file *f);
 const struct bee_range *bee_vma_look(struct bee_vma_ranges *ranges, const struct bee_range *keep,
 				     u64 ip);
 int bee_vma_prove(void);

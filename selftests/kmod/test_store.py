@@ -111,9 +111,14 @@ def which_file(family, directory):
           "a file that is renamed over another does not have the other's table")
     with open(directory + "/link", "r+b") as file:
         os.truncate(file.fileno(), 8000)
-    check(by_id(family, number)["size"] > 8000, "a file that was truncated keeps its entry until it is replaced")
+    check(by_id(family, number)["size"] > 8000 and "written" in by_id(family, number),
+          "a file that was truncated keeps its entry until it is replaced, and is known as written to")
     add(family, directory + "/link", ONE)
-    check(by_id(family, number)["size"] == 8000, "a file that was truncated and added again has its new size")
+    check(by_id(family, number)["size"] == 8000 and "written" not in by_id(family, number),
+          "a file that was truncated and added again has its new size")
+    os.utime(directory + "/link")
+    check("written" in by_id(family, number), "a file with another mtime is known as written to")
+    add(family, directory + "/link", ONE)
     with mapped(directory + "/link") as work:
         os.unlink(directory + "/link")
         guest.put("/proc/sys/vm/drop_caches", "2")

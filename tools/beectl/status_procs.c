@@ -80,7 +80,7 @@ static const char *mapped_state(struct netlink *nl, const struct mapped *mapped,
 	ret = netlink_file_get(nl, fd, file, &error);
 	if (fd >= 0)
 		close(fd);
-	return file->loaded ? "table" : ret ? "not made yet" : "has none";
+	return file->written ? "was written to" : file->loaded ? "table" : ret ? "not made yet" : "has none";
 }
 
 /* Where mapped code comes from, or the name of the table of code in memory; else empty. */

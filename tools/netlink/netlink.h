@@ -53,6 +53,7 @@ static inline uint64_t netlink_info_used(const struct netlink_info *info)
 struct netlink_file {
 	uint32_t	id;
 	bool		loaded;
+	bool		written;
 	bool		mapped;
 	char		name[256];
 	uint8_t		identity[32];

@@ -265,6 +265,7 @@ static int file_parse(struct nlattr *attrs, int length, void *result)
 	static const struct field fields[] = {
 		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
 		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_LOADED, netlink_file, loaded),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_WRITTEN, netlink_file, written),
 		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_MAPPED, netlink_file, mapped),
 		FIELD(FIELD_STRING, BEEUNWIND_A_FILE_NAME, netlink_file, name),
 		NUMBER(BEEUNWIND_A_FILE_BYTES, netlink_file, bytes),
