@@ -23,14 +23,18 @@ const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 	[BEEUNWIND_A_FILE_COUNTS]   = { .type = NLA_FLAG },
 };
 
-/* An open file of the sender, which is current, until netlink_put_file(); NULL: the request names none. */
-static struct file *netlink_get_file(struct genl_info *info, int attr)
+/*
+ * An open file of the sender, which is current, until netlink_put_file(); NULL: the request names none.
+ * @get: fget(), or fget_raw() for what may be open with O_PATH only
+ */
+static struct file *netlink_get_file(struct genl_info *info, int attr,
+				     struct file *(*get)(unsigned int fd))
 {
 	struct file *file;
 
 	if (!info->attrs[attr])
 		return NULL;
-	file = fget(nla_get_s32(info->attrs[attr]));
+	file = get(nla_get_s32(info->attrs[attr]));
 	if (file)
 		return file;
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such open file");
@@ -93,8 +97,8 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 
 	if (err)
 		return err;
-	exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD);
-	table = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
+	exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD, fget);
+	table = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD, fget);
 	err = PTR_ERR_OR_ZERO(exe) ?: PTR_ERR_OR_ZERO(table);
 	reply = err ? NULL : bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
@@ -185,7 +189,7 @@ int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 
 	if (err)
 		return err;
-	exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD);
+	exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD, fget_raw);
 	if (IS_ERR(exe))
 		return PTR_ERR(exe);
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_FILE_GET, &hdr);

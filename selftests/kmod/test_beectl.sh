@@ -94,6 +94,23 @@ deleted_program() {
 	return 1
 }
 
+# Of a program that is written to while it runs, the kernel allows its times to change only.
+written_program() {
+	local pid
+	cp /bin/sleep "$WORK/written" && "$WORK/written" infinity &
+	guest_wait pgrep -x written || return 1
+	pid=$(pgrep -x written)
+	guest_wait grep -q written "/proc/$pid/maps" && {
+		"$BEECTL" load "$pid" && "$BEECTL" load "$pid" && touch "$WORK/written" && "$BEECTL" status "$pid" &&
+			"$BEECTL" load "$pid" && "$BEECTL" status "$pid"
+	} >"$WORK/out"
+	kill "$pid"
+	cat "$WORK/out"
+	grep ' written: .* files, ' "$WORK/out" | sed -n 2p | grep -q ' tables ([0-9]* already loaded)' &&
+		grep ' written: .* files, ' "$WORK/out" | sed -n 3p | grep -q ' (1 compiled, [0-9]* already loaded)' &&
+		[ "$(grep ' [^ ]*/written$' "$WORK/out" | grep -oE ' (was written to|table) ' | xargs)" = "was written to table" ]
+}
+
 # A program whose main thread has ended: /proc/PID/maps of its pid is empty.
 headless_program() {
 	local pid status=1
@@ -361,7 +378,7 @@ guest_cache
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 30
+ktap_plan 31
 ktap_run "without the module beectl says how to load it" \
 	fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
 guest_insmod
@@ -382,6 +399,7 @@ ktap_run "unload refuses a file that has no table" fails 1 "the module knows no 
 ktap_run "tables come from the cache when the module was loaded anew" kept_by_the_cache
 ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
+ktap_run "a program that was written to is loaded anew" written_program
 ktap_run "a process whose first thread has ended is loaded" headless_program
 ktap_run "tables that were made before they were needed are used" prewarmed
 ktap_run "tables that are not exact say so, and are not kept in the cache" inexact

@@ -103,6 +103,12 @@ def which_file(family, directory):
     number = add(family, one)
     os.link(one, directory + "/link")
     check(known(family, directory + "/link")["id"] == number, "a hard link to a file has the file's table")
+    pin = os.open(one, os.O_PATH)
+    check(family.do("file-get", exe_fd=pin)["id"] == number, "file-get takes a file that is open with O_PATH")
+    with guest.table(ONE) as table:
+        check(refused(9, "no such open file", family.do, "table-add", exe_fd=pin, table_fd=table),
+              "table-add refuses a file that is open with O_PATH")
+    os.close(pin)
     os.rename(one, directory + "/renamed")
     check(known(family, directory + "/renamed")["id"] == number, "a file that is renamed keeps its table")
     check(not known(family, two), "a copy of a file does not have its table")

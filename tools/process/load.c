@@ -64,6 +64,7 @@ int load_process(const struct table_maker *maker, pid_t pid, struct load_result 
 	struct table_maker counting = *maker;
 	struct table_wants wants = { 0 };
 	struct mapped_list list = { 0 };
+	struct table_stored stored;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
@@ -77,8 +78,10 @@ int load_process(const struct table_maker *maker, pid_t pid, struct load_result 
 	if (!ret && !list.count)
 		ret = error_set(&result->error, ESRCH, "it has no executable memory: it is about to end");
 	if (!ret) {
-		table_wants_add_mapped(&wants, &list, NULL);
-		result->files = wants.count;
+		stored = table_wants_add_mapped(&wants, &list, maker->nl);
+		result->files = wants.count + stored.files;
+		result->tables = result->stored = stored.files;
+		result->bytes = stored.bytes;
 		if (table_jobs_run(&counting, &wants) ||
 		    jit_jobs_run_mapped(&counting, &list, load_jit_done, result))
 			ret = error_set(&result->error, errno, "cannot start a process: %s", strerror(errno));
@@ -117,17 +120,14 @@ int load_all(const struct table_maker *maker, jit_done_fn *jit_done, size_t *pro
 {
 	struct table_wants wants = { 0 };
 	struct mapped_list list = { 0 };
-	struct netlink_files files;
-	int ret = netlink_files_get(maker->nl, false, &files, error) ?:
-		  mapped_add_all(&list, processes, error);
+	int ret = mapped_add_all(&list, processes, error);
 
 	if (!ret) {
-		table_wants_add_mapped(&wants, &list, &files);
+		table_wants_add_mapped(&wants, &list, maker->nl);
 		if (table_jobs_run(maker, &wants) ||
 		    jit_jobs_run_mapped(maker, &list, jit_done, maker->arg))
 			ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
 	}
-	netlink_files_free(&files);
 	mapped_free(&list);
 	table_wants_free(&wants);
 	return ret;

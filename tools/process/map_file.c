@@ -26,7 +26,7 @@ static int pin_at(int dir, const char *name)
 }
 
 /* An O_PATH descriptor, which does not wait for the file's file system; or -errno. */
-static int map_file_pin(const struct mapping *mapping)
+static int pin_mapped(const struct mapping *mapping)
 {
 	char path[80];
 	struct dirent *entry;
@@ -55,7 +55,7 @@ static int map_file_pin(const struct mapping *mapping)
 }
 
 /* Open the file of the mapping's name, if map_files may not be read.  Return: an O_PATH descriptor, or -errno. */
-static int map_file_pin_by_name(const struct mapping *mapping)
+static int pin_named(const struct mapping *mapping)
 {
 	struct bee_error ignored;
 	struct maps maps = {};
@@ -80,31 +80,48 @@ static int map_file_pin_by_name(const struct mapping *mapping)
 }
 
 /**
- * map_file_open() - open a mapped file for reading
+ * map_file_pin() - open a mapped file with O_PATH
  * @mapping: the mapping
- * @name: filled with the file's name, for people
- * @size: bytes of @name
- * @error: filled on failure; code ENOENT if it is mapped no longer, ENXIO if it is no regular file
+ * @error: filled on failure; code ENOENT if it is mapped no longer
  *
- * Can wait for the process, which may hold its mmap_lock as long as it likes, and for the file's file
- * system: for a child.
+ * Waits for the process, which may hold its mmap_lock as long as it likes, but not for the file's file system.
  *
  * Return: a file descriptor, or -1.
  */
-int map_file_open(const struct mapping *mapping, char *name, size_t size, struct bee_error *error)
+int map_file_pin(const struct mapping *mapping, struct bee_error *error)
 {
-	int pin = map_file_pin(mapping), fd;
+	int pin = pin_mapped(mapping);
 	bool denied = pin == -EPERM || pin == -EACCES;
-	char link[32];
-	ssize_t length;
 
 	if (denied)
-		pin = map_file_pin_by_name(mapping);
+		pin = pin_named(mapping);
 	if (pin < 0)
 		return error_set(error, pin == -ESRCH ? ENOENT : -pin, "%s", denied && pin == -ENOENT ?
 				 "not found by its name, and to open mapped files needs CAP_SYS_ADMIN or "
 				 "CAP_CHECKPOINT_RESTORE" : pin == -ENOENT || pin == -ESRCH ?
 				 "no longer mapped" : strerror(-pin));
+	return pin;
+}
+
+/**
+ * map_file_open() - open a mapped file for reading
+ * @mapping: the mapping
+ * @name: filled with the file's name, for people
+ * @size: bytes of @name
+ * @error: filled on failure, as by map_file_pin(); or code ENXIO if it is no regular file
+ *
+ * Waits for the file's file system as well: for a child.
+ *
+ * Return: a file descriptor, or -1.
+ */
+int map_file_open(const struct mapping *mapping, char *name, size_t size, struct bee_error *error)
+{
+	int pin = map_file_pin(mapping, error), fd;
+	char link[32];
+	ssize_t length;
+
+	if (pin < 0)
+		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", pin);
 	length = readlink(link, name, size - 1);
 	name[length < 0 ? 0 : length] = '\0';

@@ -21,6 +21,7 @@ struct mapping {
 	uint64_t	 end;
 };
 
+int map_file_pin(const struct mapping *mapping, struct bee_error *error);
 int map_file_open(const struct mapping *mapping, char *name, size_t size, struct bee_error *error);
 int map_file_open_vdso(struct bee_error *error);
 

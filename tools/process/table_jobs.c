@@ -43,30 +43,31 @@ struct table_want *table_wants_add(struct table_wants *wants, const char *name, 
 	return want;
 }
 
-/* Whether the module has the table of a mapped file; not knowing it, a child finds out. */
-static bool files_have(const struct netlink_files *files, const struct mapped *mapped)
+/* Whether a mapped file has a table that walks use.  Where this process cannot tell, a child finds out. */
+static bool mapped_is_stored(struct netlink *nl, const struct mapped *mapped, int fd, struct netlink_file *file)
 {
-	size_t i;
+	struct bee_error ignored;
+	int pin = fd == NETLINK_VDSO ? fd : map_file_pin(&mapped->mapping, &ignored);
+	bool stored = (pin >= 0 || fd == NETLINK_VDSO) && !netlink_file_get(nl, pin, file, &ignored) &&
+		      file->loaded && !file->written;
 
-	for (i = 0; i < files->count; i++) {
-		const struct netlink_file *file = &files->file[i];
-
-		if (file->loaded && file->device == mapped->device && file->inode == mapped->inode &&
-		    !strcmp(file->name, mapped->path))
-			return true;
-	}
-	return false;
+	if (pin >= 0)
+		close(pin);
+	return stored;
 }
 
 /**
  * table_wants_add_mapped() - add the files of mappings, each once
- * @wants: the files are added to it
+ * @wants: the files are added to it, but not those whose tables the module has
  * @list: the mappings; they are sorted
- * @files: files whose tables the module has are left out; NULL: none are
+ * @nl: the module
+ *
+ * Return: the files that are not added.
  */
-void table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list,
-			    const struct netlink_files *files)
+struct table_stored table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list, struct netlink *nl)
 {
+	struct table_stored stored = { 0 };
+	struct netlink_file file;
 	struct table_want *want;
 	char path[32];
 	struct stat st;
@@ -75,19 +76,23 @@ void table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list,
 	mapped_sort(list);
 	for (i = 0; i < list->count; i++) {
 		const struct mapped *mapped = &list->at[i];
-		bool vdso = !strcmp(mapped->path, MAPS_VDSO);
+		int fd = strcmp(mapped->path, MAPS_VDSO) ? TABLE_WANT_MAPPED : NETLINK_VDSO;
 
-		if ((!mapped->inode && !vdso) || (i && mapped_is_same(mapped, mapped - 1)) ||
-		    (files && files_have(files, mapped)))
+		if ((!mapped->inode && fd != NETLINK_VDSO) || (i && mapped_is_same(mapped, mapped - 1)))
 			continue;
+		if (mapped_is_stored(nl, mapped, fd, &file)) {
+			stored.files++;
+			stored.bytes += file.bytes;
+			continue;
+		}
 		snprintf(path, sizeof(path), "/proc/%d", mapped->mapping.pid);
 		if (stat(path, &st))
 			st.st_uid = geteuid();
-		want = table_wants_add(wants, mapped->path, vdso ? 0 : st.st_uid);
+		want = table_wants_add(wants, mapped->path, fd == NETLINK_VDSO ? 0 : st.st_uid);
 		want->mapping = mapped->mapping;
-		if (vdso)
-			want->fd = NETLINK_VDSO;
+		want->fd = fd;
 	}
+	return stored;
 }
 
 /** table_wants_free() - release a list, and close its files; it is empty afterwards */
@@ -146,7 +151,6 @@ bool table_jobs_note_refusal(const struct table_result *result, struct bee_error
  * @exe_fd: @fd, or NETLINK_VDSO
  * @known: what the module has of it, or where the cache is to look
  * @before: its size and times when it was opened
- * @had: what the module had of it
  * @result: what becomes of it
  */
 struct making {
@@ -158,21 +162,8 @@ struct making {
 	int				 exe_fd;
 	struct identity_known		 known;
 	struct stat			 before;
-	struct netlink_file		 had;
 	struct table_result		 result;
 };
-
-/* Whether the module has got the same table as it had: the file was news once more before that. */
-static bool making_is_same(struct making *making)
-{
-	const struct netlink_file *had = &making->had;
-	struct netlink_file has;
-	struct bee_error ignored;
-
-	return had->loaded && !netlink_file_get(making->nl, making->exe_fd, &has, &ignored) &&
-	       has.size == had->size && has.rows == had->rows && has.identity_len == had->identity_len &&
-	       !memcmp(has.identity, had->identity, has.identity_len);
-}
 
 /* Give the module a table, unless the file has changed so that it may be that of other contents. */
 static void making_add(struct making *making, int table)
@@ -194,8 +185,6 @@ static void making_add(struct making *making, int table)
 		result->may_pass = refusal_may_pass(error.code);
 		error_set(&result->error, error.code, "its table was refused: %.300s",
 			  text_skip(error.text, "table: "));
-	} else if (making_is_same(making)) {
-		result->source = TABLE_STORED;
 	}
 }
 
@@ -259,10 +248,10 @@ static void making_compile(struct making *making)
 /*
  * Ask the module for the file.  One without a table is noted there as one that has none: so it is not news
  * again meanwhile, nor if this process dies of it; and on overlayfs the module then says which inode of the
- * layer below it is.  @news: it was news although the module has a table: that is of other contents.
+ * layer below it is.
  * Return: 0 or -1.
  */
-static int making_ask(struct making *making, bool news)
+static int making_ask(struct making *making)
 {
 	struct table_result *result = &making->result;
 	struct netlink_file file;
@@ -279,9 +268,7 @@ static int making_ask(struct making *making, bool news)
 		return -1;
 	}
 	result->id = file.id;
-	making->had = file;
-	if (file.loaded && !news &&
-	    (making->exe_fd == NETLINK_VDSO || file.size == (uint64_t)making->before.st_size)) {
+	if (file.loaded && !file.written) {
 		result->source = TABLE_STORED;
 		result->bytes = file.bytes;
 	}
@@ -403,7 +390,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, i
 	if (!making.nl)
 		result->refusal = result->error.code;
 	alarm(TABLE_JOBS_OPEN);
-	if (making.nl && !making_open(&making) && !making_ask(&making, gate >= 0) &&
+	if (making.nl && !making_open(&making) && !making_ask(&making) &&
 	    result->source == TABLE_NONE) {
 		alarm(TABLE_JOBS_PATIENCE);
 		if (gate >= 0) {

@@ -72,6 +72,12 @@ struct table_wants {
 	size_t			 room;
 };
 
+/* struct table_stored: files whose tables the module has, and bytes of these */
+struct table_stored {
+	size_t		files;
+	uint64_t	bytes;
+};
+
 /**
  * struct table_result - what has become of a struct table_want
  * @source: where its table came from; TABLE_NONE: it has none
@@ -125,8 +131,7 @@ struct table_maker {
 };
 
 struct table_want *table_wants_add(struct table_wants *wants, const char *name, uid_t uid);
-void table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list,
-			    const struct netlink_files *files);
+struct table_stored table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list, struct netlink *nl);
 void table_wants_free(struct table_wants *wants);
 
 void table_jobs_limit(void);

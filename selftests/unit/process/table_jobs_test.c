@@ -60,12 +60,12 @@ static bool check_cached(void)
 	return make(self(), "/self", true)->source == TABLE_CACHED && fake->adds == 1;
 }
 
-/* The module has it; but not if the file has another size since. */
+/* The module has it; but not if the file was written to since. */
 static bool check_stored(void)
 {
 	bool good = make(self(), "/self", false)->source == TABLE_STORED && fake->adds == 1;
 
-	fake->file[0].size--;
+	fake->file[0].written = true;
 	return good && make(self(), "/self", false)->source == TABLE_CACHED && fake->adds == 2;
 }
 
@@ -109,7 +109,7 @@ static bool check_vdso(void)
 	return make(NETLINK_VDSO, "[vdso]", false)->source != TABLE_NONE && !fake->file[0].inode && fake->adds == 1;
 }
 
-/* Where a file is mapped: twice by one process, once by another; it is wanted once, unless it has a table. */
+/* Where a file is mapped: twice by one process, once by another; it is wanted once. */
 static bool check_mapped(void)
 {
 	struct mapped at[] = {
@@ -120,25 +120,57 @@ static bool check_mapped(void)
 		{ .mapping = { 1, 7, 8 }, .path = "" },
 		{ .mapping = { 1, 9, 10 }, .path = "[vdso]" },
 	};
-	struct netlink_file file = { .id = 1, .loaded = true, .device = 5, .inode = 7, .name = "/a" };
-	struct netlink_files files = { .file = &file, .count = 1 };
 	struct mapped_list list = { .at = at, .count = 6 };
 	struct table_wants wants = { 0 };
 	bool good;
 
-	table_wants_add_mapped(&wants, &list, NULL);
-	good = wants.count == 3 && wants.want[0].fd == NETLINK_VDSO && !strcmp(wants.want[1].name, "/a") &&
+	fake_reset();
+	good = !table_wants_add_mapped(&wants, &list, maker.nl).files && wants.count == 3 &&
+	       wants.want[0].fd == NETLINK_VDSO && !strcmp(wants.want[1].name, "/a") &&
 	       wants.want[1].mapping.pid == 1 && wants.want[1].mapping.start == 1 &&
-	       wants.want[1].fd == TABLE_WANT_MAPPED;
-	table_wants_free(&wants);
-	table_wants_add_mapped(&wants, &list, &files);
-	good &= wants.count == 2 && !strcmp(wants.want[1].name, "/subvolume/b");
-	table_wants_free(&wants);
-	file.loaded = false;
-	table_wants_add_mapped(&wants, &list, &files);
-	good &= wants.count == 3;
+	       wants.want[1].fd == TABLE_WANT_MAPPED && !strcmp(wants.want[2].name, "/subvolume/b");
 	table_wants_free(&wants);
 	return good;
+}
+
+/* How many files that this process has mapped are wanted; @stored: filled: those that are not */
+static size_t own_wanted(struct table_stored *stored)
+{
+	struct mapped_list list = { 0 };
+	struct table_wants wants = { 0 };
+	struct bee_error error;
+	size_t wanted;
+
+	if (mapped_add(&list, getpid(), &error))
+		exit(KSFT_FAIL);
+	*stored = table_wants_add_mapped(&wants, &list, maker.nl);
+	wanted = wants.count;
+	table_wants_free(&wants);
+	mapped_free(&list);
+	return wanted;
+}
+
+/* A file is not wanted whose table the module has, unless it was written to since. */
+static bool check_wanted(void)
+{
+	struct table_stored stored;
+	struct netlink_file *file;
+	size_t all, wanted;
+	int fd = self();
+
+	fake_reset();
+	all = own_wanted(&stored);
+	file = fake_find(fd, true);
+	close(fd);
+	if (own_wanted(&stored) != all || stored.files)
+		return false;
+	file->loaded = true;
+	file->bytes = 99;
+	wanted = own_wanted(&stored);
+	if (all - wanted != 1 || stored.files != 1 || stored.bytes != 99)
+		return false;
+	file->written = true;
+	return own_wanted(&stored) == all;
 }
 
 /* What a child has told before it died. */
@@ -201,7 +233,7 @@ int main(void)
 	int ret;
 
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(12);
 	if (!mkdtemp(cache))
 		return 1;
 	setenv("BEEUNWIND_CACHE", cache, 1);
@@ -216,6 +248,7 @@ int main(void)
 	ksft_test_result(check_refused(EINVAL, false), "a file whose table the module refuses is told of\n");
 	ksft_test_result(check_vdso(), "the vDSO gets a table\n");
 	ksft_test_result(check_mapped(), "files that processes have mapped get one table each\n");
+	ksft_test_result(check_wanted(), "a mapped file whose table the module has is wanted once more when it was written to\n");
 	ksft_test_result(check_died(), "what a child has told before it died is known\n");
 	ksft_test_result(check_limit(), "a child has limits of memory and time\n");
 	cache_close(maker.cache);
