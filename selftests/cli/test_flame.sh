@@ -653,6 +653,15 @@ check_records() {
 	records_as "sh -c " && records_as "-a -F 499 -e cpu-clock -- sh -c " -a
 }
 
+# Perf itself has samples then, of the process that was to become the command.
+check_no_command() {
+	local status
+	"$beectl" flame -F 499 -e cpu-clock -o "$work/none.svg" -- "$work/none" 2>"$work/errors"
+	status=$?
+	cat "$work/errors"
+	[ $status -eq 127 ] && grep -q "none: no such command$" "$work/errors" && [ ! -e "$work/none.svg" ]
+}
+
 # What flame writes to standard output has nothing of the command's in it.
 check_records_to_stdout() {
 	local busy="$busy; echo done"
@@ -703,7 +712,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 50
+ktap_plan 51
 ktap_run "flame names the caller whose call at its end does not return" check_noreturn
 ktap_run "flame names both functions of a tail call to the next function" check_tail_call
 ktap_run "flame names inlined calls, the outermost first" check_inlines
@@ -753,18 +762,20 @@ fi
 ktap_run "names in a recording send no escape sequence to the terminal" check_escapes
 ktap_run "flame names mistakes in its words" check_usage
 ktap_run "flame reads a recording without callchains" check_flat
-if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
-	ktap_run "flame records a command" check_records
-	ktap_run "flame records a command, and writes to standard output" check_records_to_stdout
-	ktap_run "flame -e records an event by its name" check_records_event
-	ktap_run "^C ends flame's recording, and the output is written" check_interrupted
-	ktap_run "a terminal that is closed ends flame's recording, but not under nohup" check_hangup
-else
-	ktap_skip "flame records a command" "perf cannot record here"
-	ktap_skip "flame records a command, and writes to standard output" "perf cannot record here"
-	ktap_skip "flame -e records an event by its name" "perf cannot record here"
-	ktap_skip "^C ends flame's recording, and the output is written" "perf cannot record here"
-	ktap_skip "a terminal that is closed ends flame's recording, but not under nohup" \
-		"perf cannot record here"
-fi
+why=
+perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1 || why="perf cannot record here"
+while read -r check name; do
+	if [ -z "$why" ]; then
+		ktap_run "$name" "$check"
+	else
+		ktap_skip "$name" "$why"
+	fi
+done <<-'END'
+	check_records flame records a command
+	check_no_command flame of a command that is not there writes no picture, and its exit status is 127
+	check_records_to_stdout flame records a command, and writes to standard output
+	check_records_event flame -e records an event by its name
+	check_interrupted ^C ends flame's recording, and the output is written
+	check_hangup a terminal that is closed ends flame's recording, but not under nohup
+END
 ktap_finish

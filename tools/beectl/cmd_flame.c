@@ -103,7 +103,7 @@ static const char flame_help[] =
  * @before: the recording to compare with, read; or NULL
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
- * @failed: perf has not ended as it should; shared with the process that runs it
+ * @end: how the recording has ended; shared with the process that runs perf
  * @reading: the pipe of perf's recording
  * @every: seconds between checkpoints, or 0
  * @last: when the last one was due
@@ -122,7 +122,7 @@ struct flame {
 	struct flame		*before;
 	char			*stops;
 	char			*title;
-	bool			*failed;
+	struct recording_end	*end;
 	int			 reading;
 	unsigned int		 every;
 	time_t			 last;
@@ -749,7 +749,7 @@ static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 	const struct flame_options *options = &flame->options;
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
-		.java_names = options->java_names, .without_module = true, .failed = flame->failed,
+		.java_names = options->java_names, .without_module = true, .end = flame->end,
 		.stops = fdopen(stops, "w"),
 	};
 
@@ -839,7 +839,7 @@ static int flame_record(struct flame *flame)
 	flame->collect.is_due = flame_checkpoint_is_due;
 	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
-	flame->failed = alloc_shared(sizeof(*flame->failed));
+	flame->end = alloc_shared(sizeof(*flame->end));
 	stops = io_memfd("stops", NULL, 0);
 	pid = stops < 0 ? -1 : flame_start_perf(flame, data, stops);
 	if (pid < 0)
@@ -854,7 +854,10 @@ static int flame_record(struct flame *flame)
 		waitpid(flame->writer, NULL, 0);
 	flame->stops = read_text(stops);
 	close(stops);
-	flame->profile.unfinished |= *flame->failed || WIFSIGNALED(status);
+	/* The child has said what is wrong. */
+	if (flame->end->no_command)
+		return WEXITSTATUS(status);
+	flame->profile.unfinished |= flame->end->failed || WIFSIGNALED(status);
 	if (!ret && *flame->stops)
 		memory_code_put(stderr, &flame->profile);
 	if (WIFSIGNALED(status)) {

@@ -573,8 +573,8 @@ static void record_judge_perf(const struct record *record)
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
 		message_warning(record->recording->command, "perf", why);
 	}
-	if (record->recording->failed)
-		*record->recording->failed = killed || (WIFEXITED(status) && WEXITSTATUS(status));
+	if (record->recording->end)
+		record->recording->end->failed = killed || (WIFEXITED(status) && WEXITSTATUS(status));
 }
 
 /* The module is there; @record has all that is needed.  Return: the exit status. */
@@ -582,7 +582,10 @@ static int record_run(struct record *record)
 {
 	int status = perf_options_have_target(&record->options) ? record_running(record) :
 								  record_command(record);
+	bool no_command = status == RECORD_NOT_FOUND || status == RECORD_NOT_EXECUTABLE;
 
+	if (record->recording->end)
+		record->recording->end->no_command = no_command;
 	record_finish(record);
 	if (record->recording->java_names && record->maker.nl)
 		record_java_names(record);
@@ -590,7 +593,7 @@ static int record_run(struct record *record)
 	if (status == EXIT_OK && record->maker.nl && !record->options.quiet)
 		record_report(record);
 	/* perf may fail because there was nothing to record. */
-	if (record->perf_status && status != RECORD_NOT_FOUND && status != RECORD_NOT_EXECUTABLE)
+	if (record->perf_status && !no_command)
 		return wait_status(record->perf_status);
 	return status == EXIT_OK ? wait_status(record->status) : status;
 }
