@@ -62,6 +62,19 @@ check_failures() {
 	"$python" -c 'import json, sys; said = json.load(sys.stdin); assert said["files"] == [] and not any(said["total"].values()), said' <"$work/out"
 }
 
+# Of files with CFI nothing is said; of those without, which they are and what helps.
+check_bare() {
+	local name
+	"$beectl" size "${files[@]}" | grep "compilers write CFI" && return 1
+	for name in one.bare two.bare; do
+		echo "long x; __attribute__((noinline)) void f(int n) { while (n--) x += n; } void _start(void) { for (;;) f(9); }" |
+			gcc -O2 -fno-asynchronous-unwind-tables -nostdlib -static -o "$work/$name" -x c - || return
+	done
+	"$beectl" size "${files[0]}" "$work/one.bare" | tee "$work/out" | grep "^$work/one.bare has no CFI for most of the code: " &&
+		grep -e "^-fasynchronous-unwind-tables " "$work/out" &&
+		"$beectl" size "$work"/*.bare | grep "^$work/one.bare and 1 more have no CFI for most "
+}
+
 check_usage() {
 	local words status
 	for words in "" "-s" "-s foo /bin/sh" "-j 0 /bin/sh" "--foo"; do
@@ -76,11 +89,12 @@ check_usage() {
 		! "$beectl" size -j /bin/sh 2>"$work/err" && grep -q "a number from 1 to 1024; JSON is --json;" "$work/err"
 }
 
-ktap_plan 5
+ktap_plan 6
 ktap_run "beectl size has the sizes of tables and CFI" \
 	"$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
 ktap_run "beectl size prints sorted and aligned lines with a total" check_text
 ktap_run "beectl size sorts by each key" check_sort
 ktap_run "beectl size names files that have no table" check_failures
+with gcc "beectl size names files without CFI, and what helps" check_bare
 ktap_run "beectl size refuses wrong usage" check_usage
 ktap_finish

@@ -100,6 +100,8 @@ struct size_file {
  * @sized: files that have a table
  * @nsized: entries in @sized
  * @total: sum of their sizes
+ * @bare: of @sized, files most of whose text has rows that are made from the code
+ * @first_bare: the first of these
  * @problems: the other files, for JSON; NULL: print text
  * @status: exit status so far
  */
@@ -110,6 +112,8 @@ struct size_run {
 	struct size_file	*sized;
 	size_t			 nsized;
 	struct sizes		 total;
+	size_t			 bare;
+	const char		*first_bare;
 	struct json_object	*problems;
 	int			 status;
 };
@@ -218,6 +222,8 @@ static void size_done(void *arg, const struct input_file *file, const void *data
 	*sized = (struct size_file){ .path = file->path, .sizes = *sizes };
 	if (run->sort)
 		size_file_weigh(run->sort, sized);
+	if (sizes->synth + sizes->abi > sizes->text / 2 && !run->bare++)
+		run->first_bare = file->path;
 	for (i = 0; i < NCOLUMNS; i++)
 		*column_of(i, &run->total) += *column_of(i, sizes);
 }
@@ -270,6 +276,15 @@ static void print_text(const struct size_run *run)
 		print_sizes(&run->total);
 		printf("total of %zu files\n", run->nsized);
 	}
+	if (!run->bare)
+		return;
+	text_put_name(stdout, run->first_bare);
+	if (run->bare > 1)
+		printf(" and %zu more have", run->bare - 1);
+	else
+		printf(" has");
+	puts(" no CFI for most of the code: the rows there are made from the code.  With\n"
+	     "-fasynchronous-unwind-tables compilers write CFI.");
 }
 
 static void json_add_sizes(struct json_object *object, const struct sizes *sizes)

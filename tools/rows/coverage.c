@@ -483,7 +483,8 @@ static int coverage_make(const struct elf_file *elf, const struct fde_list *list
 		return error_set(error, 0, "a Go program, to be walked by frame pointers: %s",
 				 coverage.go.trouble);
 	if (!list && !elf->nframes && !elf->hdr.size)
-		return error_set(error, 0, "no .eh_frame or .debug_frame");
+		return error_set(error, 0, "no .eh_frame or .debug_frame%s; -fasynchronous-unwind-tables has "
+				 "compilers write it", scope == COVERAGE_ALL ? ", and no rows come of its code" : "");
 	if (!nfdes)
 		return error_set(error, 0, "no readable FDE in its .eh_frame or .debug_frame");
 	return error_set(error, 0, "no FDE describes code of an executable segment");
