@@ -180,9 +180,7 @@ def main():
         frames = sample.user
         if sample.comm != verdict.program[:15] or not frames:
             continue
-        # In an exec the user registers are still those of the program before it.  Where rbp pointed is the new
-        # program's stack, without address space randomization.
-        if not sample.places.find(frames[0]):
+        if verdict.judge.is_in_execve(sample, frames):
             continue
         if sample.in_kernel and verdict.is_handler_start(sample, frames[0]):
             continue

@@ -204,13 +204,17 @@ class Judge:
     def is_in_execve(self, sample, frames):
         """Was the sample taken in execve(), between the old address space and the new program?
 
-        The user registers are still those of the old program, whose stack is gone.
+        The user registers are still those of the old program, whose stack is gone.  Without address space
+        randomization the new program's stack can be where rbp pointed, and have a second frame.
         """
-        if len(frames) != 1 or isinstance(frames[0], tuple):
+        if not 1 <= len(frames) <= 2 or isinstance(frames[0], tuple):
             return False
+        before = sample.places.before
         place = sample.places.find(frames[0])
-        if not place and sample.places.before:
-            place = sample.places.before.find(frames[0])
+        if not place and before:
+            if not before.maps:
+                return sample.in_kernel     # perf has told nothing of the old program
+            place = before.find(frames[0])
         elf = self.files.get(place[0]) if place else None
         return bool(elf) and elf.data[place[1] - len(EXECVE):place[1]] == EXECVE
 
