@@ -150,6 +150,35 @@ thirty_two_bits() {
 	return "$status"
 }
 
+# A program with a note behind the end of its file can have no table.  Load, status and record say why, in the same
+# words.
+refused_file() {
+	local pid status=1 why="truncated: a segment lies past the end of the file"
+	/usr/bin/python3 - /bin/sleep "$WORK/cut" <<-'END' && chmod 755 "$WORK/cut" || return 1
+		import struct, sys
+		with open(sys.argv[1], "rb") as file:
+		    data = bytearray(file.read())
+		headers, = struct.unpack_from("<Q", data, 32)
+		note = next(at for at in range(headers, len(data), 56) if data[at] == 4)    # PT_NOTE
+		struct.pack_into("<Q", data, note + 8, 1 << 30)
+		with open(sys.argv[2], "wb") as file:
+		    file.write(data)
+	END
+	"$WORK/cut" infinity &
+	pid=$!
+	guest_wait grep -q libc "/proc/$pid/maps" && "$BEECTL" load "$pid" >"$WORK/out" 2>&1 &&
+		"$BEECTL" status "$pid" >>"$WORK/out" && "$BEECTL" record -o "$WORK/data" -p "$pid" -- true 2>>"$WORK/out" &&
+		"$BEECTL" status --json "$pid" >"$WORK/json" && grep "^beectl: load: warning: $pid: $WORK/cut: $why$" "$WORK/out" &&
+		grep "^  no table: $WORK/cut: $why$" "$WORK/out" && grep "^$WORK/cut has no table: $why$" "$WORK/out" &&
+		[ "$(grep -c " no table: " "$WORK/out")" -eq 2 ] && /usr/bin/python3 -c '
+import json, sys
+why = {r["path"].split("/")[-1]: r["why"] for r in json.load(sys.stdin)["process"]["ranges"]}
+assert why.pop("cut") == sys.argv[1] and not any(why.values()), why' "$why" <"$WORK/json" && status=0
+	[ "$status" -eq 0 ] || cat "$WORK/out"
+	kill "$pid"
+	return "$status"
+}
+
 # One that ends at once if it is run: exit(0), in 32-bit code.
 run_thirty_two_bits() {
 	printf '.globl _start\n_start: mov $1, %%eax\nxor %%ebx, %%ebx\nint $0x80\n' >"$WORK/exit.S"
@@ -388,6 +417,7 @@ ktap_run "load refuses a kernel thread" fails 1 "kernel thread" load 2
 ktap_run "load refuses what is not a number" fails 2 "abc: not a process id" load abc
 ktap_run "load without an argument is refused" fails 2 "load: .* is needed" load
 ktap_run "load refuses a 32-bit process" thirty_two_bits
+ktap_run "load, status and record say why a file can have no table" refused_file
 ktap_run "beectl run starts a 32-bit program" run_thirty_two_bits
 ktap_run "set-user-ID programs have the user under beectl run that they have without" set_user_id
 ktap_run "load and run say that the budget is used up, and what helps" over_budget

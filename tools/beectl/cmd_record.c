@@ -105,6 +105,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @before: what the module had counted at the start
  * @made: number of tables that were made while perf recorded
  * @user_warned: that a user gets no more tables was said
+ * @refused: its problems are files that have no table, each once
  * @perf: perf
  * @perf_status: its wait status
  * @command: CMD, if beectl has started it and it has not ended
@@ -120,6 +121,7 @@ struct record {
 	struct counts		 before;
 	uint64_t		 made;
 	bool			 user_warned;
+	struct load_result	 refused;
 	struct perf		 perf;
 	int			 perf_status;
 	pid_t			 command;
@@ -216,6 +218,22 @@ static void record_wait(struct record *record)
 	}
 }
 
+static const char *record_find_refused(const struct record *record, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < record->refused.nproblems; i++)
+		if (!strcmp(record->refused.problem[i].path, path))
+			return record->refused.problem[i].why;
+	return NULL;
+}
+
+static void record_add_refused(struct record *record, const char *path, const char *why)
+{
+	if (!record_find_refused(record, path))
+		load_add_problem(&record->refused, path, why);
+}
+
 /* A table_maker's done() */
 static void record_made(void *arg, const struct table_want *want,
 			const struct table_result *result)
@@ -225,6 +243,8 @@ static void record_made(void *arg, const struct table_want *want,
 
 	(void)want;
 	record->made += result->source == TABLE_CACHED || result->source == TABLE_COMPILED;
+	if (result->source == TABLE_NONE && !result->left)
+		record_add_refused(record, result->name, result->error.text);
 	/* Other tables will be refused for the same reason: say so once. */
 	if (table_jobs_note_refusal(result, &record->error) && record->follow && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
@@ -335,7 +355,10 @@ static int task_load(struct record *record, const char *word, pid_t pid)
 {
 	struct load_result result;
 	int ret = load_process(&record->maker, pid, &result);
+	size_t i;
 
+	for (i = 0; i < result.nproblems; i++)
+		record_add_refused(record, result.problem[i].path, result.problem[i].why);
 	if (ret)
 		message_error(record->recording->command, word, result.error.text);
 	load_result_free(&result);
@@ -502,6 +525,31 @@ static void report_advice(const struct record *record, const struct netlink_stat
 			record->made == 1 ? "it" : "them");
 }
 
+static void report_refused(const char *path, const char *why)
+{
+	text_put_name(stderr, path);
+	fputs(" has no table: ", stderr);
+	text_put_name(stderr, why);
+	putc('\n', stderr);
+}
+
+/* Say why files in which walks were cut short have no table; if there was no walk, why any file has none. */
+static void report_all_refused(const struct record *record, const struct counts *counts)
+{
+	const struct load_result *refused = &record->refused;
+	size_t i;
+
+	for (i = 0; i < counts->files.count; i++) {
+		const struct netlink_file *file = &counts->files.file[i];
+		const char *why = record_find_refused(record, file->name);
+
+		if (why && !file->loaded && stops_cut(file->stop))
+			report_refused(file->name, why);
+	}
+	for (i = 0; i < refused->nproblems && !stats_walks(&counts->stats); i++)
+		report_refused(refused->problem[i].path, refused->problem[i].why);
+}
+
 static void report_stops(const struct record *record, const struct counts *counts)
 {
 	uint64_t walks = stats_walks(&counts->stats);
@@ -510,9 +558,10 @@ static void report_stops(const struct record *record, const struct counts *count
 		record->recording->command);
 	stats_put(stderr, &counts->stats);
 	status_show_incomplete(stderr, &counts->files, &counts->stats, NULL);
+	report_all_refused(record, counts);
 	if (!walks)
-		fputs("No stack was walked: perf took no sample of these processes, or no "
-		      "callchains.\n", stderr);
+		fprintf(stderr, "No stack was walked: perf took no sample of these processes, or no callchains%s.\n",
+			record->refused.nproblems ? ", or all in files without tables" : "");
 	if (walks == counts->stats.stop[BEEUNWIND_STOP_OUTERMOST])
 		return;
 	if (walks_end_elsewhere(counts))
@@ -692,6 +741,7 @@ int recording_run(const struct recording *recording)
 	if (!record_connect(&record))
 		status = record_run(&record);
 	counts_free(&record.before);
+	load_result_free(&record.refused);
 	maker_close(&record.maker);
 	free(record.words);
 	return status;

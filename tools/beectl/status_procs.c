@@ -15,7 +15,11 @@
 #include "messages.h"
 #include "status_procs.h"
 #include "stops.h"
+#include "table_jobs.h"
 #include "text.h"
+
+/* What status says of a file for which load, or another maker of tables, has found that there can be none. */
+#define HAS_NONE	"has none"
 
 /* Processes that plain "beectl status" lists under "incomplete stacks by process". */
 #define MAX_INCOMPLETE	10
@@ -80,7 +84,7 @@ static const char *mapped_state(struct netlink *nl, const struct mapped *mapped,
 	ret = netlink_file_get(nl, fd, file, &error);
 	if (fd >= 0)
 		close(fd);
-	return file->written ? "was written to" : file->loaded ? "table" : ret ? "not made yet" : "has none";
+	return file->written ? "was written to" : file->loaded ? "table" : ret ? "not made yet" : HAS_NONE;
 }
 
 /* Where mapped code comes from, or the name of the table of code in memory; else empty. */
@@ -92,12 +96,14 @@ static const char *mapped_name(const struct mapped *mapped, const struct netlink
 /*
  * struct shown_process - what is shown of a process
  * @java: whether the module knows the code of its Java virtual machine, or why not; "" without one
+ * @why: for each entry of @list that has no table, why; or NULL
  */
 struct shown_process {
 	char			name[64];
 	char			java[256];
 	struct netlink_proc	proc;
 	struct mapped_list	list;
+	char			**why;
 	struct netlink_codes	codes;
 };
 
@@ -121,6 +127,39 @@ static void shown_find_java(struct shown_process *shown)
 		snprintf(shown->java, sizeof(shown->java), "its code heaps are not known: %s", error.text);
 }
 
+/* A table_maker's done() */
+static void explain_done(void *arg, const struct table_want *want, const struct table_result *result)
+{
+	struct shown_process *shown = arg;
+	char can[64];
+	size_t i;
+
+	snprintf(can, sizeof(can), "there can be one: \"beectl load %u\" makes it", shown->proc.pid);
+	for (i = 0; i < shown->list.count; i++)
+		if (shown->list.at[i].mapping.start == want->mapping.start)
+			shown->why[i] = alloc_text(result->source == TABLE_NONE ? result->error.text : can);
+}
+
+/* Fill in @shown->why. */
+static void shown_explain(struct netlink *nl, struct shown_process *shown)
+{
+	const struct table_maker maker = { .arg = shown, .done = explain_done };
+	struct mapped_list none = { .at = alloc_array(NULL, shown->list.count + 1, sizeof(*none.at)) };
+	struct table_wants wants = { 0 };
+	struct netlink_file file;
+	size_t i;
+
+	shown->why = alloc_zero(shown->list.count + 1, sizeof(*shown->why));
+	for (i = 0; i < shown->list.count; i++)
+		if (!strcmp(mapped_state(nl, &shown->list.at[i], &shown->codes, &file), HAS_NONE))
+			none.at[none.count++] = shown->list.at[i];
+	table_wants_add_mapped(&wants, &none, NULL);
+	table_jobs_explain(&maker, &wants);
+	table_wants_free(&wants);
+	/* The paths are those of @shown->list. */
+	free(none.at);
+}
+
 static void json_process(struct json_object *process, struct netlink *nl, const struct shown_process *shown)
 {
 	struct json_object *array = json_object_new_array(), *range;
@@ -141,6 +180,7 @@ static void json_process(struct json_object *process, struct netlink *nl, const 
 		json_add_uint(range, "file_id", file.id);
 		json_add_bool(range, "loaded", file.loaded);
 		json_add_string(range, "state", state);
+		json_add_string(range, "why", shown->why[i] ?: "");
 		json_add_uint(range, "rows", file.rows);
 		json_add_string(range, "path", mapped_name(mapped, &file));
 	}
@@ -179,6 +219,15 @@ static void print_process(struct netlink *nl, const struct shown_process *shown)
 			fputs(strcmp(state, "code heap") ? "(code in memory)" : "(Java)", stdout);
 		putchar('\n');
 	}
+	for (i = 0; i < shown->list.count; i++) {
+		if (!shown->why[i])
+			continue;
+		fputs("  no table: ", stdout);
+		text_put_name(stdout, shown->list.at[i].path);
+		fputs(": ", stdout);
+		text_put_name(stdout, shown->why[i]);
+		putchar('\n');
+	}
 	if (shown->java[0])
 		printf("  Java: %s\n", shown->java);
 }
@@ -199,6 +248,7 @@ int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 	struct json_object *process;
 	struct netlink_procs procs;
 	pid_t thread = process_check(pid, error);
+	size_t i;
 	int ret = thread < 0 ? -1 : mapped_add(&shown.list, thread, error);
 
 	process_name(pid, shown.name, sizeof(shown.name));
@@ -208,6 +258,7 @@ int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 			memcpy(shown.proc.stop, procs.proc[0].stop, sizeof(shown.proc.stop));
 		netlink_procs_free(&procs);
 		shown_find_java(&shown);
+		shown_explain(nl, &shown);
 		if (json) {
 			process = json_object_new_object();
 			json_process(process, nl, &shown);
@@ -216,6 +267,9 @@ int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 			print_process(nl, &shown);
 		}
 	}
+	for (i = 0; shown.why && i < shown.list.count; i++)
+		free(shown.why[i]);
+	free(shown.why);
 	mapped_free(&shown.list);
 	netlink_codes_free(&shown.codes);
 	return ret;

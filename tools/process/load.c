@@ -7,7 +7,8 @@
 #include "alloc.h"
 #include "load.h"
 
-static void load_add_problem(struct load_result *result, const char *path, const char *why)
+/** load_add_problem() - note that a file, or code in memory, has no table; load_result_free() releases it */
+void load_add_problem(struct load_result *result, const char *path, const char *why)
 {
 	result->problem = alloc_room(result->problem, result->nproblems, &result->room,
 				     sizeof(*result->problem));

@@ -58,6 +58,7 @@ struct load_result {
 	struct bee_error	 error;
 };
 
+void load_add_problem(struct load_result *result, const char *path, const char *why);
 int load_process(const struct table_maker *maker, pid_t pid, struct load_result *result);
 void load_result_free(struct load_result *result);
 int load_all(const struct table_maker *maker, jit_done_fn *jit_done, size_t *processes, struct bee_error *error);

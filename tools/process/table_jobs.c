@@ -16,6 +16,7 @@
 
 #include "alloc.h"
 #include "child.h"
+#include "compile.h"
 #include "io.h"
 #include "maps.h"
 #include "parallel.h"
@@ -352,6 +353,15 @@ void table_jobs_limit(void)
 	alarm(TABLE_JOBS_PATIENCE);
 }
 
+/* In a child, which has of open descriptors only @keep and @out from now on. */
+static void making_begin(struct making *making, FILE *out, const int *keep, size_t count)
+{
+	snprintf(making->result.name, sizeof(making->result.name), "%s", making->want->name);
+	child_signals();
+	child_let_go(out, keep, count);
+	table_jobs_limit();
+}
+
 /* Wait until the parent says that it is this file's turn; -1: there is no such parent. */
 static bool gate_wait(int gate)
 {
@@ -382,10 +392,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, i
 	struct table_result *result = &making.result;
 	struct bee_error ignored;
 
-	snprintf(result->name, sizeof(result->name), "%s", want->name);
-	child_signals();
-	child_let_go(out, keep, 3);
-	table_jobs_limit();
+	making_begin(&making, out, keep, 3);
 	making.nl = netlink_clone(maker->nl, &result->error);
 	if (!making.nl)
 		result->refusal = result->error.code;
@@ -455,6 +462,21 @@ struct table_jobs_args {
 };
 
 /* A child_work_fn */
+static void explain_work(void *arg, size_t index, FILE *out)
+{
+	const struct table_jobs_args *make = arg;
+	struct making making = { .want = &make->wants->want[index], .fd = -1 };
+	struct table_result *result = &making.result;
+	struct compile_result compiled;
+
+	making_begin(&making, out, NULL, 0);
+	alarm(TABLE_JOBS_OPEN);
+	if (!making_open(&making) && !compile_elf(making.fd, NULL, &compiled, &result->error))
+		result->source = TABLE_COMPILED;
+	fwrite(result, sizeof(*result), 1, out);
+}
+
+/* A child_work_fn */
 static void make_work(void *arg, size_t index, FILE *out)
 {
 	const struct table_jobs_args *make = arg;
@@ -486,6 +508,19 @@ static void make_progress(void *arg, size_t ready, size_t index)
 	make->maker->progress(ready, make->wants->count, make->wants->want[index].name);
 }
 
+/* Have @work done on each file, in a child of its own.  Return: 0; or -1 and errno, if no child could be made. */
+static int jobs_run(const struct table_maker *maker, const struct table_wants *wants, child_work_fn work)
+{
+	struct table_jobs_args make = { .maker = maker, .wants = wants };
+	const struct parallel parallel = {
+		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = work,
+		.owner = make_owner, .patience = TABLE_JOBS_IDLE, .done = make_done,
+		.progress = maker->progress ? make_progress : NULL,
+	};
+
+	return wants->count ? parallel_run(&parallel) : 0;
+}
+
 /**
  * table_jobs_run() - find or make the tables of files, and give them to the module
  * @maker: how
@@ -495,15 +530,19 @@ static void make_progress(void *arg, size_t ready, size_t index)
  */
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants)
 {
-	struct table_jobs_args make = { .maker = maker, .wants = wants };
-	const struct parallel parallel = {
-		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = make_work,
-		.owner = make_owner, .patience = TABLE_JOBS_IDLE, .done = make_done,
-		.progress = maker->progress ? make_progress : NULL,
-	};
+	if (wants->count)
+		cache_measure(maker->cache);
+	return jobs_run(maker, wants, make_work);
+}
 
-	if (!wants->count)
-		return 0;
-	cache_measure(maker->cache);
-	return parallel_run(&parallel);
+/**
+ * table_jobs_explain() - find out why files can have no table
+ * @maker: has done(), which gets TABLE_COMPILED for a file that can have one; neither module nor cache is used
+ * @wants: the files, each of which gets TABLE_JOBS_OPEN seconds
+ *
+ * Return: 0; or -1 and errno, if no child could be made.
+ */
+int table_jobs_explain(const struct table_maker *maker, const struct table_wants *wants)
+{
+	return jobs_run(maker, wants, explain_work);
 }

@@ -139,6 +139,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, i
 bool table_jobs_waits(const void *data, size_t size, struct table_result *result);
 struct table_result table_jobs_result(const void *data, size_t size, const char *died);
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);
+int table_jobs_explain(const struct table_maker *maker, const struct table_wants *wants);
 bool table_jobs_refusal_is_general(int code);
 bool table_jobs_note_refusal(const struct table_result *result, struct bee_error *error);
 
