@@ -265,11 +265,11 @@ def subvolumes(family, directory):
     guest.run("losetup", "-D")
 
 
-def fill(family, paths, content, **more):
+def fill(family, paths, **more):
     """Give files tables until one is refused.  Return: the refusal, or None"""
     for path in paths:
         try:
-            add(family, path, content, **more)
+            add(family, path, **more)
         except guest.ynl.Error as error:
             return error
     return None
@@ -280,17 +280,17 @@ def loaded(family, paths):
 
 
 def budget(family, directory):
-    """More tables than there is room for."""
+    """More tables than there is room for.  They are small: within ten seconds the guest has to add twenty."""
+    guest.clear(family)
     before = family.do("info-get")
-    big = "/usr/bin/python3"
     paths = copies(directory, 60)
-    add(family, paths[0], big)
+    add(family, paths[0])
     size = known(family, paths[0])["bytes"]
     family.do("table-del", id=known(family, paths[0])["id"])
     room = before["table_bytes"] + 20 * size
     family.do("config-set", budget=room)
     with mapped(*paths[:5]):
-        error = fill(family, paths, big)
+        error = fill(family, paths)
         kept = loaded(family, paths)
         check(not error and family.do("info-get")["table_bytes"] <= room and 5 < len(kept) < 30,
               "over the budget new tables displace others")
@@ -300,7 +300,7 @@ def budget(family, directory):
         if known(family, each):
             family.do("table-del", id=known(family, each)["id"])
     with mapped(*paths):
-        error = fill(family, paths, big)
+        error = fill(family, paths)
         check(error and error.errno == 28 and "over budget" in error.text,
               "over the budget tables mapped and used a moment ago stay, and the next is refused with why")
         if error:
@@ -312,7 +312,7 @@ def budget(family, directory):
 
         def makes_room():
             try:
-                return add(family, paths[-1], big)
+                return add(family, paths[-1])
             except guest.ynl.Error:
                 return 0
 
@@ -323,26 +323,26 @@ def budget(family, directory):
 
 
 def share(family, directory):
+    guest.clear(family)
     before = family.do("info-get")
-    big = "/usr/bin/python3"
     paths = copies(directory, 40)
-    add(family, paths[0], big)
+    add(family, paths[0])
     size = known(family, paths[0])["bytes"]
     roots = loaded(family, paths)
     # A share of ten tables.
     family.do("config-set", budget=max(40 * size, before["table_bytes"] + 30 * size), share=25)
     most = family.do("info-get")["budget"] // 4
     with mapped(*paths):
-        error = fill(family, paths[1:], big, uid=1000)
+        error = fill(family, paths[1:], uid=1000)
         kept = loaded(family, paths)
         check(error and error.errno == 122 and "user 1000 has" in error.text and
               sum(known(family, path)["bytes"] for path in kept - roots) <= most,
               "a user who has used up the share of the budget is refused the next table, with why")
-        check(add(family, paths[30], big, uid=1001) and known(family, paths[30])["uid"] == 1001,
+        check(add(family, paths[30], uid=1001) and known(family, paths[30])["uid"] == 1001,
               "another user has a share when one has used up his")
-        others = {path for path in paths[31:36] if add(family, path, big)}
+        others = {path for path in paths[31:36] if add(family, path)}
         check(known(family, paths[31])["uid"] == 0, "root is not bound to a user's share of the budget")
-    check(add(family, paths[38], big, uid=1000) and paths[38] in loaded(family, paths) and
+    check(add(family, paths[38], uid=1000) and paths[38] in loaded(family, paths) and
           roots | others | {paths[30]} <= loaded(family, paths) and not kept - roots <= loaded(family, paths),
           "a user's new table displaces own old ones that nobody has mapped, and no other's")
     family.do("config-set", budget=before["budget"], share=before["share"])
