@@ -21,37 +21,37 @@ def stops(family, pid):
             for proc in family.dump("proc-get", pid=pid) for each in proc["stop"]}
 
 
-def counts(family, pid):
-    """stops() when enough walks have ended."""
-    guest.wait(lambda: sum(stops(family, pid).values()) >= SAMPLES, progress=lambda: stops(family, pid))
-    return stops(family, pid)
+def counts(family, pid, reason):
+    """stops() of enough walks, from the first on that has ended for the reason: then the process is in its loop."""
+    guest.wait(lambda: reason in stops(family, pid))
+    before = stops(family, pid)
+
+    def since():
+        return {each: walks - before.get(each, 0) for each, walks in stops(family, pid).items()}
+
+    guest.wait(lambda: sum(since().values()) >= SAMPLES, progress=since)
+    return since()
 
 
-def ends(family, name, loop, reason, max_stack=0):
-    """All but those of samples that were taken before the process was in its loop."""
-    with guest.Work(WORK, loop) as work, guest.Samples(work.pid, max_stack=max_stack, keep=False):
-        counted = counts(family, work.pid)
+def ends(family, name, command, reason, max_stack=0):
+    """Nine in ten walks of the process end for the reason."""
+    with guest.Work(*command) as work:
+        if command[0] != WORK:
+            guest.add_mapped(family, work.pid)
+        with guest.Samples(work.pid, max_stack=max_stack, keep=False):
+            counted = counts(family, work.pid, reason)
     total = sum(counted.values())
-    check(total >= SAMPLES and counted.get(reason, 0) >= total - total // 10, f"{name}: {counted}")
-
-
-def no_code(family):
-    """The topmost frame is in memory without a file that nobody has a table for."""
-    with guest.Work(f"{guest.TESTS}/lookup_work", "copy", f"{guest.TESTS}/libtorture240.so") as work:
-        guest.add_mapped(family, work.pid)
-        with guest.Samples(work.pid, keep=False):
-            counted = counts(family, work.pid)
-        check(counted.get("no-table", 0) >= 0.9 * sum(counted.values()), f"no-table: {counted}")
+    check(total >= SAMPLES and counted.get(reason, 0) >= 0.9 * total, f"{name}: {counted}")
 
 
 def main():
     with guest.Module() as family:
         guest.add(family, WORK)
         for reason in [reason for reason in family.reasons if reason not in NO_LOOP]:
-            ends(family, reason, reason, reason)
-        ends(family, "depth, if there are more frames than perf asks for", "outermost", "depth", 1)
-        ends(family, "outermost, if there are just as many", "outermost", "outermost", 2)
-        no_code(family)
+            ends(family, reason, (WORK, reason), reason)
+        ends(family, "depth, if there are more frames than perf asks for", (WORK, "outermost"), "depth", 1)
+        ends(family, "outermost, if there are just as many", (WORK, "outermost"), "outermost", 2)
+        ends(family, "no-table", (f"{guest.TESTS}/lookup_work", "copy", f"{guest.TESTS}/libtorture240.so"), "no-table")
         guest.clear(family)
         check(guest.is_empty(family), "no file or table is left after all tests of stop reasons")
     guest.finish()
