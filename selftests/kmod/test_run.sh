@@ -176,6 +176,15 @@ while True:
 ' "$1"
 }
 
+# whereabouts PID...: print what each process does, if it has not ended
+whereabouts() {
+	local pid
+	for pid in "$@"; do
+		grep -sE '^(Name|State|SigPnd|ShdPnd):' "/proc/$pid/status"
+		cat "/proc/$pid/stack" 2>/dev/null
+	done
+}
+
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
 # process that makes it.
 ends_with_the_command() {
@@ -193,6 +202,7 @@ ends_with_the_command() {
 	guest_wait test -s "$WORK/maker" || { kill "$stopper"; return 1; }
 	kill "$(pgrep -x sh -P "$runner")"
 	guest_wait is_gone "$runner" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
+	[ "$status" -eq 0 ] || whereabouts "$runner" "$(cat "$WORK/maker")" "$recorder"
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
 	wait "$recorder"
 	return $status
