@@ -17,7 +17,7 @@
 #include "clock.h"
 #include "order.h"
 
-/* How long child_end() waits for the end of a process that it has killed, ms. */
+/* How long child_stop() waits for the end of a child that it has killed, ms. */
 #define CHILD_END_MS	100
 
 /* Exit status of a child that cannot hand its result over; not that of alloc_check(). */
@@ -96,34 +96,6 @@ bool child_may_start(uid_t owner)
 	return !lost_are_too_many(owner);
 }
 
-static void process_end(pid_t pid, uid_t owner)
-{
-	pid_t ended;
-	int ms;
-
-	lost_reap();
-	kill(pid, SIGKILL);
-	for (ms = 0; !(ended = waitpid(pid, NULL, WNOHANG)) && ms < CHILD_END_MS; ms++)
-		usleep(1000);
-	if (ended)
-		return;
-	lost = alloc_room(lost, nlost, &lost_room, sizeof(*lost));
-	lost[nlost++] = (struct lost){ pid, owner };
-}
-
-/**
- * child_end() - kill a process that this process has forked
- * @pid: the process
- *
- * Mostly it has ended and is reaped when this returns.  One that waits for a FUSE server which has
- * read its request does not end before the server answers: it is reaped when a later child is
- * started, as nobody is to wait for that server.
- */
-void child_end(pid_t pid)
-{
-	process_end(pid, 0);
-}
-
 /**
  * child_end_with() - in a new child: have the kernel kill it when its parent ends
  * @parent: what getpid() returned in the parent, before it called fork()
@@ -198,12 +170,26 @@ static void child_reap(struct child *child)
 			 WEXITSTATUS(status));
 }
 
-/* Kill a child that may have open what a FUSE server serves, and then does not end before that answers. */
+/*
+ * Kill a child.  Mostly it has ended and is reaped when this returns.  One that waits for a FUSE server which
+ * has read its request does not end before the server answers: it is reaped when a later child is started,
+ * as nobody is to wait for that server.
+ */
 static void child_stop(struct child *child)
 {
+	pid_t ended;
+	int ms;
+
 	close(child->fd);
 	child->fd = -1;
-	process_end(child->pid, child->owner);
+	lost_reap();
+	kill(child->pid, SIGKILL);
+	for (ms = 0; !(ended = waitpid(child->pid, NULL, WNOHANG)) && ms < CHILD_END_MS; ms++)
+		usleep(1000);
+	if (ended)
+		return;
+	lost = alloc_room(lost, nlost, &lost_room, sizeof(*lost));
+	lost[nlost++] = (struct lost){ child->pid, child->owner };
 }
 
 /**
@@ -260,7 +246,7 @@ bool child_is_stuck(struct child *child, unsigned int seconds)
 }
 
 /**
- * child_give_up() - end a child as child_end() does, and keep what it wrote
+ * child_give_up() - kill a child, and keep what it wrote
  * @child: a child that has not ended
  * @seconds: for so long it did nothing
  */
@@ -272,7 +258,7 @@ void child_give_up(struct child *child, unsigned int seconds)
 		 seconds);
 }
 
-/** child_kill() - end a child, as child_end() does, and release its result */
+/** child_kill() - kill a child, and release its result */
 void child_kill(struct child *child)
 {
 	if (child->fd >= 0)

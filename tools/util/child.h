@@ -63,7 +63,6 @@ bool child_read(struct child *child);
 void child_kill(struct child *child);
 bool child_is_stuck(struct child *child, unsigned int seconds);
 void child_give_up(struct child *child, unsigned int seconds);
-void child_end(pid_t pid);
 uid_t child_owner_of(uid_t uid);
 uid_t child_owner(pid_t pid);
 bool child_may_start(uid_t owner);
