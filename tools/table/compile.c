@@ -152,32 +152,6 @@ int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result
 	return ret;
 }
 
-/**
- * compile_empty() - make a table that is one gap, for a file that has no table of its own
- * @result: always filled; compile_result_free() releases it
- * @error: filled on failure
- *
- * Return: 0 or -1.
- */
-int compile_empty(struct compile_result *result, struct bee_error *error)
-{
-	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
-	const struct table_info none = {
-		.segments = { { .size = 1 } }, .nsegments = 1,
-		.id_type = BEE_ID_SHA256, .id_len = BEE_TABLE_ID_MAX,
-	};
-	struct row_set rows = { .end = 1 };
-	int ret;
-
-	*result = (struct compile_result){};
-	row_set_add(&rows, 0, &gap);
-	ret = compile_table(&none, &rows, result, error);
-	if (ret)
-		compile_result_free(result);
-	row_set_free(&rows);
-	return ret;
-}
-
 /* compile_result_free(): release the table, if there is one */
 void compile_result_free(struct compile_result *result)
 {

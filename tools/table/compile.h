@@ -45,7 +45,6 @@ struct compile_result {
 
 int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result *result,
 		struct bee_error *error);
-int compile_empty(struct compile_result *result, struct bee_error *error);
 int compile_list(const struct elf_file *elf, const struct fde_list *list, struct row_set *rows,
 		 struct compile_result *result, struct bee_error *error);
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,

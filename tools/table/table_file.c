@@ -44,7 +44,7 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
  * Reads the first page of the file, and of the table only the header, which names the file that it
  * is of.  The module checks the rest.
  *
- * Return: the table, open for reading, which the caller closes; or -1: table_file_find() may still
+ * Return: the table, open for reading, which the caller closes; or -1: table_file_get() may still
  * find it.
  */
 int table_file_open(struct cache *cache, int fd, const struct identity_known *known,
@@ -53,30 +53,6 @@ int table_file_open(struct cache *cache, int fd, const struct identity_known *kn
 	struct file_identity identity;
 
 	return identity_read(fd, known, &identity) ? cache_find(cache, &identity, size) : -1;
-}
-
-/**
- * table_file_find() - the exact table of an ELF file, if it is in the cache
- * @cache: the cache
- * @fd: the ELF file, open for reading; the caller closes it
- * @known: see identity_read()
- * @file: filled; table_file_close() releases it, also if there is none
- *
- * Return: whether it is there.
- */
-bool table_file_find(struct cache *cache, int fd, const struct identity_known *known,
-		     struct table_file *file)
-{
-	struct file_identity identity;
-	struct bee_error error;
-	struct elf_file elf;
-	bool found;
-
-	*file = (struct table_file){ .fd = -1 };
-	found = !identity_open(&elf, fd, known, &identity, &error) &&
-		cache_lookup(cache, &identity, file);
-	elf_close(&elf);
-	return found;
 }
 
 /**

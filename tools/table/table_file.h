@@ -3,7 +3,6 @@
 #ifndef BEE_TABLE_FILE_H
 #define BEE_TABLE_FILE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cache.h"
@@ -26,8 +25,6 @@ enum table_source {
 
 int table_file_open(struct cache *cache, int fd, const struct identity_known *known,
 		    uint64_t *size);
-bool table_file_find(struct cache *cache, int fd, const struct identity_known *known,
-		     struct table_file *file);
 enum table_source table_file_get(struct cache *cache, int fd, const char *path,
 				 const struct identity_known *known,
 				 const struct lossy_options *lossy, struct lossy_report *report,
