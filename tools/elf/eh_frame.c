@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "eh_frame.h"
+#include "order.h"
 
 struct frame_reader {
 	const struct elf_frames	*frames;
@@ -144,22 +145,18 @@ static void cie_add(struct frame_reader *r, struct frame_record *record)
 static const struct cie *cie_find(struct frame_reader *r, u64 offset)
 {
 	const struct fde_list *list = r->list;
-	size_t low = r->first, high = list->ncies;
+	size_t upto;
 
-	if (r->last < high && list->cies[r->last].offset == offset)
-		return &list->cies[r->last];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->cies[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == list->ncies || list->cies[low].offset != offset)
+	if (r->first == list->ncies)
 		return NULL;
-	r->last = low;
-	return &list->cies[low];
+	if (r->last < list->ncies && list->cies[r->last].offset == offset)
+		return &list->cies[r->last];
+	upto = r->first + order_upto(list->cies + r->first, list->ncies - r->first, sizeof(*list->cies),
+				     offsetof(struct cie, offset), offset);
+	if (upto == r->first || list->cies[upto - 1].offset != offset)
+		return NULL;
+	r->last = upto - 1;
+	return &list->cies[r->last];
 }
 
 /* Add an FDE.  One whose range cannot be read is dropped, so its text becomes a gap. */

@@ -598,19 +598,11 @@ void elf_close(struct elf_file *elf)
 /* elf_find_text(): the executable segment with a byte at @vaddr, or NULL */
 const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr)
 {
-	size_t low = 0, high = elf->ntext;
+	size_t upto = order_upto(elf->text, elf->ntext, sizeof(*elf->text),
+				 offsetof(struct elf_segment, vaddr), vaddr);
+	const struct elf_segment *text = upto ? &elf->text[upto - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (vaddr < elf->text[middle].vaddr)
-			high = middle;
-		else if (vaddr - elf->text[middle].vaddr >= elf->text[middle].size)
-			low = middle + 1;
-		else
-			return &elf->text[middle];
-	}
-	return NULL;
+	return text && vaddr - text->vaddr < text->size ? text : NULL;
 }
 
 /* elf_find_load() among the first @most segments. */

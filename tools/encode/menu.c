@@ -41,11 +41,6 @@ struct menu_fit {
 	u16			*costs;		/* bits by menu and phrase */
 };
 
-static int compare_u64(const void *a, const void *b)
-{
-	return order(*(const u64 *)a, *(const u64 *)b);
-}
-
 static int compare_bodies(const void *a, const void *b)
 {
 	const struct menu_body *x = a, *y = b;
@@ -66,7 +61,7 @@ static void menu_count_pairs(struct menu_fit *fit, const struct tokens *tokens, 
 		if (!tokens->phrases->nodes[token->phrase].head)
 			keys[n++] = (u64)token->body << 32 | numbers[token->phrase];
 	}
-	qsort(keys, n, sizeof(*keys), compare_u64);
+	qsort(keys, n, sizeof(*keys), order_u64);
 	fit->pairs = alloc_array(NULL, n + 1, sizeof(*fit->pairs));
 	fit->bodies = alloc_array(NULL, n + 1, sizeof(*fit->bodies));
 	for (i = 0; i < n; i++) {

@@ -176,11 +176,6 @@ int jit_objects_read(struct memory *memory, u64 descriptor, struct jit_objects *
 	return 0;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	return order(*(const u64 *)a, *(const u64 *)b);
-}
-
 /* Where code begins or ends: ascending, each address once; for free().  @count: filled. */
 static u64 *objects_borders(const struct jit_objects *objects, size_t *count)
 {
@@ -195,7 +190,7 @@ static u64 *objects_borders(const struct jit_objects *objects, size_t *count)
 			border[n++] = objects->object[i].span[k].start;
 			border[n++] = objects->object[i].span[k].end;
 		}
-	qsort(border, n, sizeof(*border), compare_u64);
+	qsort(border, n, sizeof(*border), order_u64);
 	for (i = 0; i < n; i++)
 		if (!kept || border[i] != border[kept - 1])
 			border[kept++] = border[i];
