@@ -203,8 +203,14 @@ static bool frames_next(const struct elf_frames *frames, struct cursor *c,
 	return false;
 }
 
-/* Read all records of a section, CIEs first: those of .debug_frame may be behind their FDEs. */
-static void frames_read(const struct elf_frames *frames, struct fde_list *list)
+/**
+ * eh_frame_add() - read all CIEs and FDEs of a section
+ * @frames: the section; @list points into its bytes
+ * @list: they are added to it, in their order
+ *
+ * CIEs are read first: those of .debug_frame may be behind their FDEs.
+ */
+void eh_frame_add(const struct elf_frames *frames, struct fde_list *list)
 {
 	struct frame_reader r = { .frames = frames, .list = list };
 	struct frame_record record;
@@ -410,19 +416,9 @@ void eh_frame_read(const struct elf_file *elf, struct fde_list *list)
 	memset(list, 0, sizeof(*list));
 	if ((!elf->nframes || elf->frames[0].debug_frame) && elf->hdr.size &&
 	    hdr_find_frames(elf, &hdr_frames))
-		frames_read(&hdr_frames, list);
+		eh_frame_add(&hdr_frames, list);
 	for (i = 0; i < elf->nframes; i++)
-		frames_read(&elf->frames[i], list);
-}
-
-/**
- * eh_frame_add() - read all CIEs and FDEs of a section
- * @frames: the section; @list points into its bytes
- * @list: they are added to it, in their order
- */
-void eh_frame_add(const struct elf_frames *frames, struct fde_list *list)
-{
-	frames_read(frames, list);
+		eh_frame_add(&elf->frames[i], list);
 }
 
 /* eh_frame_free(): release what eh_frame_read() or eh_frame_add() made */

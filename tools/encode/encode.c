@@ -312,29 +312,6 @@ static void encode_number_rules(struct encoder *e)
 	free(uses);
 }
 
-/* Fill in the fields of a header that all tables have. */
-static void encode_header(const struct encoder *e, struct bee_table_header *h, size_t size,
-			  u32 nfull)
-{
-	const struct table_info *info = e->info;
-	u64 base = e->rows->rows[0].pc;
-
-	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
-	h->version = cpu_to_le16(BEE_TABLE_VERSION);
-	h->machine = cpu_to_le16(BEE_TABLE_MACHINE);
-	h->size = cpu_to_le32(size);
-	h->base = cpu_to_le64(base);
-	h->file_size = cpu_to_le64(info->file_size);
-	h->span = cpu_to_le32(e->rows->end - base);
-	h->nrows = cpu_to_le32(e->rows->nrows);
-	h->nfull = cpu_to_le16(nfull);
-	h->nsegments = info->nsegments;
-	h->id_type = info->id_type;
-	h->id_len = info->id_len;
-	h->flags = e->rows->flags;
-	memcpy(h->id, info->id, info->id_len);
-}
-
 static void encode_window_fields(const struct encoder *e, struct bee_table_header *h)
 {
 	u32 kind, i;
@@ -391,15 +368,32 @@ static size_t encode_fixed_size(const struct encoder *e, u32 nfull)
 	       nfull * sizeof(struct bee_table_rule);
 }
 
-/* Begin a blob of @size bytes with header and segments.  Return: the byte behind them. */
+/*
+ * Begin a blob of @size bytes with the fields of the header that all tables have, and with the segments.
+ * Return: the byte behind them.
+ */
 static void *encode_begin(const struct encoder *e, struct bee_table_header *h, size_t size,
 			  u32 nfull)
 {
 	const struct table_info *info = e->info;
 	struct bee_table_segment *segment = (struct bee_table_segment *)(h + 1);
+	u64 base = e->rows->rows[0].pc;
 	u32 i;
 
-	encode_header(e, h, size, nfull);
+	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
+	h->version = cpu_to_le16(BEE_TABLE_VERSION);
+	h->machine = cpu_to_le16(BEE_TABLE_MACHINE);
+	h->size = cpu_to_le32(size);
+	h->base = cpu_to_le64(base);
+	h->file_size = cpu_to_le64(info->file_size);
+	h->span = cpu_to_le32(e->rows->end - base);
+	h->nrows = cpu_to_le32(e->rows->nrows);
+	h->nfull = cpu_to_le16(nfull);
+	h->nsegments = info->nsegments;
+	h->id_type = info->id_type;
+	h->id_len = info->id_len;
+	h->flags = e->rows->flags;
+	memcpy(h->id, info->id, info->id_len);
 	for (i = 0; i < info->nsegments; i++)
 		*segment++ = (struct bee_table_segment){
 			.vaddr = cpu_to_le64(info->segments[i].vaddr),

@@ -348,6 +348,8 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 	}
 }
 
+#define MAX_USES	16	/* rules of a function that are counted */
+
 /* How many rows and bytes of a function have a rule. */
 struct token_use {
 	u32	rule;
@@ -355,7 +357,7 @@ struct token_use {
 	u32	bytes;
 };
 
-static size_t tokens_count_uses(const struct token_function *f, struct token_use *uses, size_t room)
+static size_t tokens_count_uses(const struct token_function *f, struct token_use uses[MAX_USES])
 {
 	size_t i, j, n = 0;
 	u32 at = f->start, rule = f->before;
@@ -365,7 +367,7 @@ static size_t tokens_count_uses(const struct token_function *f, struct token_use
 
 		for (j = 0; next > at && j < n && uses[j].rule != rule; j++)
 			;
-		if (next > at && j < room) {
+		if (next > at && j < MAX_USES) {
 			if (j == n)
 				uses[n++] = (struct token_use){ .rule = rule };
 			uses[j].rows++;
@@ -381,8 +383,8 @@ static size_t tokens_count_uses(const struct token_function *f, struct token_use
 /* Candidates for the body rule: the rules of most rows, and the rule of most text. */
 static size_t tokens_candidates(const struct token_function *f, u32 *bodies)
 {
-	struct token_use uses[16] = {};
-	size_t i, n = 0, nuses = tokens_count_uses(f, uses, 16), round, longest = 0;
+	struct token_use uses[MAX_USES] = {};
+	size_t i, n = 0, nuses = tokens_count_uses(f, uses), round, longest = 0;
 	u32 limit = f->tokens->candidates;
 
 	for (round = 0; round < limit; round++) {
