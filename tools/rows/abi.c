@@ -131,14 +131,6 @@ static void functions_add(struct abi_maker *m, size_t at)
 	m->function_at[at] = ++m->nfunctions;
 }
 
-static bool way_rule(const struct follow_way *way, struct bee_rule *rule)
-{
-	if (!way->child)
-		return frame_state_rule(&way->frame, rule);
-	*rule = rule_outermost;
-	return true;
-}
-
 /* Keep the rows of the function that has been followed. */
 static void functions_keep_rows(struct abi_maker *m, struct abi_function *f)
 {
@@ -150,9 +142,11 @@ static void functions_keep_rows(struct abi_maker *m, struct abi_function *f)
 	f->nrows = 0;
 	for (i = 0; i < follow->nnodes; i++) {
 		const struct follow_node *node = &follow->nodes[i];
-		u32 number = way_rule(&node->way, &rule) ? row_set_intern(&m->rules, &rule) + 1 :
-							   RULE_MAX + 1;
+		u32 number = RULE_MAX + 1;
 
+		rule = rule_outermost;
+		if (node->way.child || frame_state_rule(&node->way.frame, &rule))
+			number = row_set_intern(&m->rules, &rule) + 1;
 		if (number > RULE_MAX) {
 			f->refusal = FOLLOW_BAD_FRAME;
 			m->nrows = f->first_row;

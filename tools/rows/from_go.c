@@ -61,16 +61,6 @@ static bool go_is_outermost(const struct elf_file *elf, const struct gopclntab_f
 }
 
 /*
- * Does the runtime make it look as if an interrupted instruction had called this function?  Then
- * the caller's ip is exact (src/runtime/traceback.go, "injectedCall").
- */
-static bool go_is_injected(const struct gopclntab_func *func)
-{
-	return !strcmp(func->name, "runtime.asyncPreempt") ||
-	       !strcmp(func->name, "runtime.sigpanic");
-}
-
-/*
  * Where has the function saved rbp?  At @pc its stack pointer has moved for the first time, to
  * @depth bytes below the return address.  src/cmd/internal/obj/x86/obj6.go, preprocess(), writes
  * since Go 1.21 "push %rbp; mov %rsp,%rbp", and before that "sub $depth,%rsp;
@@ -241,7 +231,9 @@ void go_func_rows(const struct elf_file *elf, const struct gopclntab *table,
 	};
 	struct go_rows go = {
 		.elf = elf, .rows = rows, .func = func, .start = start, .end = end, .saved = ~0ull,
-		.injected = go_is_injected(func),
+		/* The caller's ip is exact then (src/runtime/traceback.go, "injectedCall"). */
+		.injected = !strcmp(func->name, "runtime.asyncPreempt") ||
+			    !strcmp(func->name, "runtime.sigpanic"),
 	};
 
 	if (sigreturn_is_at(elf, func->begin))

@@ -79,16 +79,6 @@ static void starts_add_dynamic(struct starts *s, const u8 *bytes, u64 size)
 	}
 }
 
-static void starts_add_words(struct starts *s, const u8 *bytes, u64 size, u16 how)
-{
-	u64 at, word;
-
-	for (at = 0; size - at >= sizeof(word); at += sizeof(word)) {
-		memcpy(&word, bytes + at, sizeof(word));
-		starts_add(s, word, how);
-	}
-}
-
 static void starts_mark_plt(struct starts *s, const struct elf_section *section)
 {
 	size_t i;
@@ -110,8 +100,8 @@ static void starts_read_section(void *arg, const struct elf_section *section)
 	bool words = !s->code->elf->shared && section->type == SHT_PROGBITS;
 	bool array = !s->code->elf->shared && (section->type == SHT_INIT_ARRAY ||
 					       section->type == SHT_FINI_ARRAY);
+	u64 size, at, word;
 	const u8 *bytes;
-	u64 size;
 	u32 link;
 
 	if (!(section->flags & SHF_ALLOC))
@@ -122,9 +112,11 @@ static void starts_read_section(void *arg, const struct elf_section *section)
 		return;
 	bytes = elf_section_bytes(s->code->elf, section->index, &size, &link);
 	if (bytes && section->type == SHT_DYNAMIC)
-		starts_add_dynamic(s, bytes, size);
-	else if (bytes)
-		starts_add_words(s, bytes, size, array ? START_RELOC : START_WORD);
+		return starts_add_dynamic(s, bytes, size);
+	for (at = 0; bytes && size - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		starts_add(s, word, array ? START_RELOC : START_WORD);
+	}
 }
 
 static void starts_name(struct starts *s, u64 address)

@@ -754,13 +754,6 @@ size_t synth_add_padding(struct synth *synth, const struct elf_file *elf, u64 pc
 	return length ?: 1;
 }
 
-static void synth_add_start(struct synth *synth, u64 pc)
-{
-	synth->starts = alloc_room(synth->starts, synth->nstarts, &synth->room_starts,
-				   sizeof(*synth->starts));
-	synth->starts[synth->nstarts++] = pc;
-}
-
 /* Add the ranges of a gap. */
 static void synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
 {
@@ -816,9 +809,13 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 	functions_prune(&m);
 	for (i = 0; good && i < m.code.ngaps; i++)
 		synth_add_gap(&m, i, synth);
-	for (i = 0; good && !synth->full && i < m.functions.count; i++)
-		if (m.functions.list[i].proven)
-			synth_add_start(synth, m.functions.list[i].pc);
+	for (i = 0; good && !synth->full && i < m.functions.count; i++) {
+		if (!m.functions.list[i].proven)
+			continue;
+		synth->starts = alloc_room(synth->starts, synth->nstarts, &synth->room_starts,
+					   sizeof(*synth->starts));
+		synth->starts[synth->nstarts++] = m.functions.list[i].pc;
+	}
 	row_set_free(&m.rules);
 	free(m.functions.list);
 	free(m.before.list);
