@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode.h"
 #include "kselftest.h"
-#include "made_rows.h"
+#include "rows_equal_table.h"
 
 static void test_too_many_rules(void)
 {
@@ -25,26 +26,64 @@ static void test_too_many_rules(void)
 	row_set_free(&rows);
 }
 
-static void *encode_rows(const struct row_set *rows, size_t *size, struct bee_error *why)
+/* Encode rows, compare the table with them, and release them. */
+static bool encodes_right(struct row_set *rows, size_t *size, struct bee_error *why)
 {
 	const struct table_info info = {
 		.nsegments = 1, .id_len = 1, .segments[0] = { .size = 1ull << 40 },
 	};
-
-	return encode_table(&info, rows, size, why);
-}
-
-/* Encode rows, and compare the table with them. */
-static bool encodes_right(const struct row_set *rows, size_t *size, struct bee_error *why)
-{
-	struct bee_table_error error;
+	struct bee_table_error error = {};
 	struct bee_table table;
-	void *blob = encode_rows(rows, size, why);
+	void *blob = encode_table(&info, rows, size, why);
 	bool right = blob && !bee_table_validate(blob, *size, &table, &error) &&
 		     rows_equal_table(rows, &table);
 
+	if (!right)
+		ksft_print_msg("%s %s\n", why->text, error.why ?: "");
 	free(blob);
+	row_set_free(rows);
 	return right;
+}
+
+/* Make @nrows random rows, up to @distance bytes apart, with at most @nrules distinct rules. */
+static void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distance)
+{
+	u64 pc = 0x401005 + random_u64() % 4096;
+	size_t i;
+
+	for (i = 0; i < nrows; i++) {
+		u32 pick = random_u64() % nrules;
+		struct bee_rule row = {
+			.cfa_reg = pick & 1 ? BEE_REG_RSP : BEE_REG_RBP, .cfa_off = 8 * (pick >> 2),
+			.fp = pick & 2 ? BEE_FP_CFA : BEE_FP_SAME, .fp_off = pick & 2 ? -16 : 0,
+			.ra_off = -8,
+		};
+
+		if (pick % 97 == 5)
+			row.cfa_off += 3;
+		if (pick % 101 == 7)
+			row = (struct bee_rule){ .kind = BEE_RULE_UNSUPPORTED, .arg = pick % 10 };
+		if (pick % 103 == 11)
+			row = (struct bee_rule){ .kind = BEE_RULE_GAP };
+		if (!(random_u64() % 5))
+			row_set_add_start(rows, pc);
+		row_set_add(rows, pc, &row);
+		pc += 1 + random_u64() % distance;
+	}
+	rows->end = pc;
+}
+
+static void test_made(size_t nrows, u32 nrules, u32 distance)
+{
+	struct bee_error why = {};
+	struct row_set rows = {};
+	size_t size = 0;
+	bool right;
+
+	make_rows(&rows, nrows, nrules, distance);
+	right = encodes_right(&rows, &size, &why);
+	ksft_test_result(right, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
+			 nrules, distance, size);
 }
 
 /* Six rows over @span bytes take eight bytes each, whatever the span. */
@@ -68,7 +107,6 @@ static void test_sparse(u64 span)
 	ksft_test_result(right && size <= most,
 			 "six rows in %llu MiB: %zu bytes, not more than %zu %s\n", span >> 20,
 			 size, most, why.text);
-	row_set_free(&rows);
 }
 
 /* Rows so close that only small windows can hold their tokens, and a gap of 4 GiB behind them. */
@@ -93,7 +131,6 @@ static void test_close_and_far(void)
 	ksft_test_result(right && size <= most,
 			 "8001 rows in 4 GiB: %zu bytes, not more than %zu %s\n", size, most,
 			 why.text);
-	row_set_free(&rows);
 }
 
 /* A row for each byte for a while, where the rest of the file would have larger windows. */
@@ -117,7 +154,6 @@ static void test_crowd(u32 crowd)
 	right = encodes_right(&rows, &size, &why);
 	ksft_test_result(right, "%u rows in as many bytes, and 6000 in more: %zu bytes %s\n",
 			 crowd, size, why.text);
-	row_set_free(&rows);
 }
 
 /* A row every 2 KiB, and another rule each time: what windows need for one takes most of a list. */
@@ -139,7 +175,6 @@ static void test_as_large(void)
 	right = encodes_right(&rows, &size, &why);
 	ksft_test_result(right && size <= most,
 			 "3000 rules: %zu bytes, not more than %zu %s\n", size, most, why.text);
-	row_set_free(&rows);
 }
 
 int main(void)
