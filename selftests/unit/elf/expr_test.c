@@ -81,6 +81,8 @@ static const struct {
 	{ "mul alone", BYTES(DW_OP_breg5, 0, DW_OP_lit8, DW_OP_mul), .none = true },
 	{ "mul by 4", BYTES(DW_OP_breg7, 0, DW_OP_breg5, 0, DW_OP_lit4, DW_OP_mul, DW_OP_plus),
 	  .none = true },
+	{ "two indices", BYTES(DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8, DW_OP_mul, DW_OP_plus,
+			       DW_OP_breg10, 0, DW_OP_lit8, DW_OP_mul, DW_OP_plus), .none = true },
 	{ "mul of the CFA", BYTES(DW_OP_lit8, DW_OP_mul), true, true },
 	{ "the topmost counts", BYTES(DW_OP_breg7, 0, DW_OP_lit1),
 	  .value = { EXPR_CONST, .off = 1 } },
