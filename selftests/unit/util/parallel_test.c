@@ -205,6 +205,19 @@ int kill(pid_t pid, int number)
 	return is_deaf ? 0 : syscall(SYS_kill, pid, number);
 }
 
+/* Run children that kill() does not end.  If one is waited for all the same, the alarm ends the test. */
+static int run_deaf(const struct parallel *parallel)
+{
+	int ret;
+
+	alarm(60);
+	is_deaf = true;
+	ret = parallel_run(parallel);
+	is_deaf = false;
+	alarm(0);
+	return ret;
+}
+
 #define STUCK_ITEMS	8
 
 /* Every second item waits for ever. */
@@ -241,13 +254,8 @@ static void test_stuck(void)
 		.count = STUCK_ITEMS, .jobs = 4, .arg = &seen, .work = stuck_work, .patience = 1,
 		.done = stuck_done,
 	};
-	int ret;
+	int ret = run_deaf(&parallel);
 
-	alarm(60);	/* If one is waited for all the same, this ends the test. */
-	is_deaf = true;
-	ret = parallel_run(&parallel);
-	is_deaf = false;
-	alarm(0);
 	ksft_test_result(!ret && seen.count == STUCK_ITEMS && !seen.wrong,
 			 "a child that does nothing and cannot be killed is given up\n");
 }
@@ -298,14 +306,9 @@ static void test_owner(void)
 		.count = OWNER_ITEMS, .jobs = 4, .arg = &seen, .work = owner_work, .owner = owner_of,
 		.patience = 1, .done = owner_done,
 	};
+	int ret = run_deaf(&parallel);
 	size_t i;
-	int ret;
 
-	alarm(60);
-	is_deaf = true;
-	ret = parallel_run(&parallel);
-	is_deaf = false;
-	alarm(0);
 	for (i = 0; i < OWNER_ITEMS; i++)
 		if (owner_pid[i])
 			syscall(SYS_kill, owner_pid[i], SIGKILL);
