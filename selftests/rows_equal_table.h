@@ -49,15 +49,15 @@ static inline void table_compare(const struct row_set *rows, const struct bee_ta
 
 	for (i = 0; i < rows->nrows && bee_table_next(table, pc, &end, &listed); i++, pc = end)
 		table_count(c, pc == rows->rows[i].pc &&
-			    !memcmp(&listed, &rows->rules[rows->rows[i].rule], sizeof(listed)));
+			    !memcmp(&listed, row_rule(rows, i), sizeof(listed)));
 	table_count(c, i == rows->nrows && pc == rows->end &&
 		    !bee_table_next(table, pc, &end, &listed));
 
 	for (i = 0; i < rows->nrows; i++) {
-		const struct bee_rule *rule = &rows->rules[rows->rows[i].rule];
+		const struct bee_rule *rule = row_rule(rows, i);
 
 		pc = rows->rows[i].pc;
-		end = i + 1 < rows->nrows ? rows->rows[i + 1].pc : rows->end;
+		end = row_end(rows, i);
 		table_expect(table, pc, rule, c);
 		table_expect(table, end - 1, rule, c);
 		table_expect(table, pc + random_u64() % (end - pc), rule, c);

@@ -144,17 +144,10 @@ static bool is_bare(const struct fde *fde)
 
 static const struct bee_rule *rule_at(const struct row_set *rows, u64 pc)
 {
-	size_t low = 0, n = rows->nrows;
+	size_t upto = order_upto(rows->rows, rows->nrows, sizeof(*rows->rows),
+				 offsetof(struct row_start, pc), pc);
 
-	while (n > 1) {
-		if (rows->rows[low + n / 2].pc <= pc) {
-			low += n / 2;
-			n -= n / 2;
-		} else {
-			n /= 2;
-		}
-	}
-	return row_rule(rows, low);
+	return row_rule(rows, upto ? upto - 1 : 0);
 }
 
 /* Is the CFA rsp + n, with the same n before and behind this instruction, which moves rsp? */
