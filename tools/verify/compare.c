@@ -6,16 +6,15 @@
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
  * they are written.  Where libdw has no CFA, behind some expressions, and of empty expressions, judge.c
- * says it.  A rule that
- * takes a register from the frame of a callee is also compared with all that libdw says of the
- * callee.
+ * says it.  A rule that takes a register from the frame of a callee is also compared with all that libdw
+ * says of the callee.
  *
  * In five cases the table does not say what the CFI does, and has to say exactly this: padding
  * between functions has the rule of the byte before it, code at the entry point without an FDE is
- * outermost, and so is an endbr64 there for which the CFI has a row of its own, other code without an FDE has the rows that the compiler makes of it
- * (selftests/system/synth_test.c compares such rows with CFI), and glibc's swapcontext() and
- * __start_context, whose CFI is wrong, have the rules of ucontext.c.  Functions of Go are left out:
- * their rows are from Go's own table, which libdw does not read.
+ * outermost, and so is an endbr64 there for which the CFI has a row of its own, other code without an FDE
+ * has the rows that the compiler makes of it (selftests/system/synth_test.c compares such rows with CFI),
+ * and glibc's swapcontext() and __start_context, whose CFI is wrong, have the rules of ucontext.c.
+ * Functions of Go are left out: their rows are from Go's own table, which libdw does not read.
  */
 #include <string.h>
 
@@ -169,8 +168,9 @@ static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 
 /*
  * libdw has a frame at @pc, which holds up to @end as libdw says.  Where it refuses the CFA, take
- * that of the second judge, if it has one; so of registers with an empty expression.  Return: the end, not after that of the FDE; libdw goes
- * by the instructions alone, which can advance further.
+ * that of the second judge, if it has one; so of registers with an empty expression.
+ * Return: the end, not after that of the FDE; libdw goes by the instructions alone, which can advance
+ * further.
  */
 static u64 compare_complete(struct compare *c, u64 pc, u64 end)
 {
@@ -393,7 +393,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 					 end - start);
 		return;
 	}
-		/* A file without any FDE has no table. */
+	/* A file without any FDE has no table. */
 	if (!entry || entry < start || entry >= end || !c->table->nrows)
 		entry = end;
 	after = end - entry > COVERAGE_ENTRY_MAX ? entry + COVERAGE_ENTRY_MAX : end;

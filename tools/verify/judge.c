@@ -3,9 +3,10 @@
  * What libdw refuses: a second reading of an FDE's instructions.
  *
  * libdw has no CFA where an instruction changes only the register or only the offset of a CFA that
- * is an expression, and calls a register undefined whose expression is empty.  This follows the tables of DWARF 5, 7.24 and 7.7.1, and for those places what
- * libgcc, gdb and readelf do.  To be worth something it has nothing in common with tools/elf/cfi.c
- * and tools/elf/expr.c: it skips what does not concern these, and keeps expressions as they are.
+ * is an expression, and calls a register undefined whose expression is empty.  This follows the tables of
+ * DWARF 5, 7.24 and 7.7.1, and for those places what libgcc, gdb and readelf do.  To be worth something it
+ * has nothing in common with tools/elf/cfi.c and tools/elf/expr.c: it skips what does not concern these,
+ * and keeps expressions as they are.
  */
 #include <dwarf.h>
 
