@@ -136,17 +136,78 @@ int netlink_check_format(const struct netlink_info *info, struct bee_error *erro
 			 "rmmod beeunwind && modprobe beeunwind, with the module built anew");
 }
 
+/* Walks that ended for one reason. */
+struct stop_count {
+	uint32_t reason;
+	uint64_t walks;
+};
+
+static struct stop_count stop_parse(struct nlattr *nest)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_STOP_COUNT_REASON, stop_count, reason),
+		NUMBER(BEEUNWIND_A_STOP_COUNT_WALKS, stop_count, walks),
+		{},
+	};
+	struct stop_count stop = { 0 };
+
+	fields_take_nested(fields, nest, &stop);
+	return stop;
+}
+
+/* If @attr is a nest of the set stop-count and has type @type, put its walks into @stop. */
+static void stops_take(struct nlattr *attr, int type, uint32_t stop[])
+{
+	struct stop_count count;
+
+	if (nla_type(attr) != type)
+		return;
+	count = stop_parse(attr);
+	if (count.reason <= BEEUNWIND_STOP_MAX)
+		stop[count.reason] = count.walks;
+}
+
+/* A reply_fn; @result: a struct netlink_file, zeroed before */
+static int file_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_LOADED, netlink_file, loaded),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_WRITTEN, netlink_file, written),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_MAPPED, netlink_file, mapped),
+		FIELD(FIELD_STRING, BEEUNWIND_A_FILE_NAME, netlink_file, name),
+		NUMBER(BEEUNWIND_A_FILE_BYTES, netlink_file, bytes),
+		NUMBER(BEEUNWIND_A_FILE_ROWS, netlink_file, rows),
+		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
+		NUMBER(BEEUNWIND_A_FILE_DEVICE, netlink_file, device),
+		NUMBER(BEEUNWIND_A_FILE_INODE, netlink_file, inode),
+		NUMBER(BEEUNWIND_A_FILE_SIZE, netlink_file, size),
+		NUMBER(BEEUNWIND_A_FILE_IDLE_MS, netlink_file, idle_ms),
+		NUMBER(BEEUNWIND_A_FILE_HITS, netlink_file, hits),
+		NUMBER(BEEUNWIND_A_FILE_PID, netlink_file, pid),
+		NUMBER(BEEUNWIND_A_FILE_UID, netlink_file, uid),
+		{},
+	};
+	struct netlink_file *file = result;
+	struct nlattr *attr;
+	int left;
+
+	fields_take(fields, attrs, length, file);
+	nla_for_each_attr(attr, attrs, length, left) {
+		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY)
+			file->identity_len = nla_memcpy(file->identity, attr,
+							sizeof(file->identity));
+		stops_take(attr, BEEUNWIND_A_FILE_STOP, file->stop);
+	}
+	return 0;
+}
+
 /* Return: 0, or -1 with the error filled. */
 static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 			 struct bee_error *error)
 {
-	static const struct field fields[] = {
-		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
-		{},
-	};
 	struct netlink_file file = { 0 };
-	struct reply reply = { fields, &file };
-	int ret = exchange_request(nl, msg, reply_take, &reply, error);
+	int ret = exchange_request(nl, msg, file_parse, &file, error);
 
 	if (ret)
 		return ret;
@@ -226,72 +287,6 @@ int netlink_table_del(struct netlink *nl, uint32_t id, struct bee_error *error)
 
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
 	return exchange_request(nl, msg, NULL, NULL, error);
-}
-
-/* Walks that ended for one reason. */
-struct stop_count {
-	uint32_t reason;
-	uint64_t walks;
-};
-
-static struct stop_count stop_parse(struct nlattr *nest)
-{
-	static const struct field fields[] = {
-		NUMBER(BEEUNWIND_A_STOP_COUNT_REASON, stop_count, reason),
-		NUMBER(BEEUNWIND_A_STOP_COUNT_WALKS, stop_count, walks),
-		{},
-	};
-	struct stop_count stop = { 0 };
-
-	fields_take_nested(fields, nest, &stop);
-	return stop;
-}
-
-/* If @attr is a nest of the set stop-count and has type @type, put its walks into @stop. */
-static void stops_take(struct nlattr *attr, int type, uint32_t stop[])
-{
-	struct stop_count count;
-
-	if (nla_type(attr) != type)
-		return;
-	count = stop_parse(attr);
-	if (count.reason <= BEEUNWIND_STOP_MAX)
-		stop[count.reason] = count.walks;
-}
-
-/* A reply_fn; @result: a struct netlink_file, zeroed before */
-static int file_parse(struct nlattr *attrs, int length, void *result)
-{
-	static const struct field fields[] = {
-		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
-		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_LOADED, netlink_file, loaded),
-		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_WRITTEN, netlink_file, written),
-		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_MAPPED, netlink_file, mapped),
-		FIELD(FIELD_STRING, BEEUNWIND_A_FILE_NAME, netlink_file, name),
-		NUMBER(BEEUNWIND_A_FILE_BYTES, netlink_file, bytes),
-		NUMBER(BEEUNWIND_A_FILE_ROWS, netlink_file, rows),
-		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
-		NUMBER(BEEUNWIND_A_FILE_DEVICE, netlink_file, device),
-		NUMBER(BEEUNWIND_A_FILE_INODE, netlink_file, inode),
-		NUMBER(BEEUNWIND_A_FILE_SIZE, netlink_file, size),
-		NUMBER(BEEUNWIND_A_FILE_IDLE_MS, netlink_file, idle_ms),
-		NUMBER(BEEUNWIND_A_FILE_HITS, netlink_file, hits),
-		NUMBER(BEEUNWIND_A_FILE_PID, netlink_file, pid),
-		NUMBER(BEEUNWIND_A_FILE_UID, netlink_file, uid),
-		{},
-	};
-	struct netlink_file *file = result;
-	struct nlattr *attr;
-	int left;
-
-	fields_take(fields, attrs, length, file);
-	nla_for_each_attr(attr, attrs, length, left) {
-		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY)
-			file->identity_len = nla_memcpy(file->identity, attr,
-							sizeof(file->identity));
-		stops_take(attr, BEEUNWIND_A_FILE_STOP, file->stop);
-	}
-	return 0;
 }
 
 static int files_parse(struct nlattr *attrs, int length, void *result)
