@@ -40,33 +40,29 @@ static const char config_help[] =
 
 /**
  * struct setting - what can be set
- * @name: on the command line
- * @key: in JSON
+ * @name: on the command line and in JSON
  * @wrong: the message for a bad value
  * @attribute: for netlink_config_set()
  * @names: of its values; NULL: it is a number
- * @max: the last value that can be set; 0: it is a number of bytes
- * @unit: to show after a number
- * @last: the last value that the module reports
+ * @max: the last value; 0: it is a number of bytes
  * @offset: of the value in struct netlink_info, a uint32_t
+ * @unit: to show after a number
  */
 struct setting {
 	const char		*name;
-	const char		*key;
 	const char		*wrong;
 	int			 attribute;
 	const char *const	*names;
 	unsigned int		 max;
-	unsigned int		 last;
 	size_t			 offset;
 	const char		*unit;
 };
 
 static const struct setting settings[] = {
-	{ "budget", "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
-	{ "hook", "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
-	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
-	{ "share", "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
+	{ "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
+	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX,
+	  offsetof(struct netlink_info, hook) },
+	{ "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100,
 	  offsetof(struct netlink_info, share), "%" },
 };
 
@@ -86,7 +82,7 @@ static int setting_parse(const struct setting *setting, const char *word, uint64
 	if (!setting->names)
 		return text_parse_size(word, value) || *value < BUDGET_LEAST ? -1 : 0;
 	for (*value = 0; *value <= setting->max; ++*value)
-		if (setting->names[*value] && !strcmp(setting->names[*value], word))
+		if (!strcmp(setting->names[*value], word))
 			return 0;
 	return -1;
 }
@@ -101,35 +97,42 @@ static const struct setting *setting_find(const char *name)
 	return NULL;
 }
 
-static void config_show(const struct netlink_info *info, bool want_json)
+static int config_show(struct netlink *nl, bool want_json)
 {
-	struct json_object *json = want_json ? json_object_new_object() : NULL;
-	uint64_t used = netlink_info_used(info);
+	struct json_object *json;
+	struct netlink_info info;
+	struct bee_error error;
+	uint64_t used;
 	size_t i;
 
+	if (netlink_info_get(nl, &info, &error))
+		return message_error("config", NULL, error.text);
+	json = want_json ? json_object_new_object() : NULL;
+	used = netlink_info_used(&info);
 	if (json) {
-		json_add_uint(json, "budget", info->budget);
+		json_add_uint(json, "budget", info.budget);
 		json_add_uint(json, "used_bytes", used);
 	} else {
-		printf("budget    %s, %s used\n", text_size(info->budget).text,
+		printf("budget    %s, %s used\n", text_size(info.budget).text,
 		       text_size(used).text);
 	}
 	for (i = 0; i < NSETTINGS; i++) {
 		const struct setting *s = &settings[i];
-		uint32_t value = *(const uint32_t *)((const char *)info + s->offset);
-		const char *name = s->names && value <= s->last ? s->names[value] : "unknown";
+		uint32_t value = *(const uint32_t *)((const char *)&info + s->offset);
+		const char *name = s->names && value <= s->max ? s->names[value] : "unknown";
 
 		if (s->names && json)
-			json_add_string(json, s->key, name);
+			json_add_string(json, s->name, name);
 		else if (s->names)
 			printf("%-9s %s\n", s->name, name);
 		else if (s->max && json)
-			json_add_uint(json, s->key, value);
+			json_add_uint(json, s->name, value);
 		else if (s->max)
 			printf("%-9s %u%s\n", s->name, value, s->unit);
 	}
 	if (json)
 		json_print(json);
+	return EXIT_OK;
 }
 
 /* Change the settings that @words name, in that order, until one is refused.  Return: exit status. */
@@ -152,17 +155,6 @@ static int config_change(struct netlink *nl, char **words)
 			 at > words ? "; what stands before it is set" : "");
 		return message_error("config", at[0], why);
 	}
-	return EXIT_OK;
-}
-
-static int config_print(struct netlink *nl, bool json)
-{
-	struct netlink_info info;
-	struct bee_error error;
-
-	if (netlink_info_get(nl, &info, &error))
-		return message_error("config", NULL, error.text);
-	config_show(&info, json);
 	return EXIT_OK;
 }
 
@@ -196,7 +188,7 @@ int cmd_config(int argc, char **argv)
 	nl = netlink_open(&error);
 	if (!nl)
 		return message_error("config", NULL, error.text);
-	status = *argv ? config_change(nl, argv) : config_print(nl, json);
+	status = *argv ? config_change(nl, argv) : config_show(nl, json);
 	netlink_close(nl);
 	return status;
 }
