@@ -194,26 +194,12 @@ static int reading_inflate(struct reading *reading, struct cursor packed)
 	return 0;
 }
 
-static int reading_take_packed(struct reading *reading, const struct record_header *header,
-			       struct cursor body)
-{
-	u64 size;
-
-	if (header->type == RECORD_COMPRESSED2) {
-		size = cursor_u64(&body);
-		if (size > cursor_left(&body))
-			return error_set(reading->error, EINVAL, "a compressed record is cut off");
-		body.end = body.at + size;
-	}
-	return reading_inflate(reading, body);
-}
-
 /* A record of perf.  @packed: it was compressed. */
 static int reading_take_perf(struct reading *reading, const u8 *record, bool packed)
 {
 	struct record_header header = record_header(record);
 	struct cursor body = cursor_of(record + RECORD_HEADER, header.size - RECORD_HEADER);
-	u64 feature;
+	u64 feature, size;
 
 	switch (header.type) {
 	case RECORD_ATTR:
@@ -240,7 +226,11 @@ static int reading_take_perf(struct reading *reading, const u8 *record, bool pac
 		if (packed)
 			return error_set(reading->error, EINVAL, "compressed records within "
 					 "compressed records");
-		return reading_take_packed(reading, &header, body);
+		size = header.type == RECORD_COMPRESSED2 ? cursor_u64(&body) : cursor_left(&body);
+		if (size > cursor_left(&body))
+			return error_set(reading->error, EINVAL, "a compressed record is cut off");
+		body.end = body.at + size;
+		return reading_inflate(reading, body);
 	}
 	return 0;
 }

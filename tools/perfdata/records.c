@@ -37,13 +37,6 @@ static struct cursor record_body(const u8 *record)
 	return cursor_of(record + RECORD_HEADER, header.size - RECORD_HEADER);
 }
 
-/* Bytes of the fields of a sample that stand before ID, if it has all of @type. */
-static size_t sample_bytes_before_id(u64 type)
-{
-	return 8 * __builtin_popcountll(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-						PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
-}
-
 /*
  * Which event is a sample of?  If there are several, all of them have the id at the same place:
  * perf sees to that.
@@ -51,6 +44,7 @@ static size_t sample_bytes_before_id(u64 type)
 static int sample_event(const struct perfdata *data, struct cursor body, u32 *event,
 			struct bee_error *error)
 {
+	const u64 before_id = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
 	u64 type = data->event[0].sample_type, id;
 
 	*event = 0;
@@ -59,7 +53,7 @@ static int sample_event(const struct perfdata *data, struct cursor body, u32 *ev
 	if (!(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
 		return error_set(error, EINVAL, "samples do not say of which event they are");
 	if (!(type & PERF_SAMPLE_IDENTIFIER))
-		cursor_take(&body, sample_bytes_before_id(type));
+		cursor_take(&body, 8 * __builtin_popcountll(type & before_id));
 	id = cursor_u64(&body);
 	if (body.bad || !header_find_event(data, id, event))
 		return error_set(error, EINVAL, "a sample is of an event that is not known (id "
