@@ -17,29 +17,6 @@ void bounds_add(struct bounds *bounds, u64 start, u64 end, const char *name)
 	symbols_add(&bounds->functions, &function);
 }
 
-static void bounds_add_cfi(struct bounds *bounds)
-{
-	struct fde_list list;
-	size_t i;
-
-	eh_frame_read(&bounds->elf, &list);
-	for (i = 0; i < list.nfdes; i++)
-		bounds_add(bounds, list.fdes[i].begin, list.fdes[i].end, "");
-	eh_frame_free(&list);
-}
-
-static void bounds_add_go(struct bounds *bounds)
-{
-	struct gopclntab_func func;
-	struct gopclntab table;
-	u64 i;
-
-	gopclntab_open(&bounds->elf, &table);
-	for (i = 0; i < table.count; i++)
-		if (gopclntab_find(&table, i, &func))
-			bounds_add(bounds, func.begin, func.end, gopclntab_name(&table, &func));
-}
-
 /**
  * bounds_open() - find the functions of a file
  * @bounds: filled; empty if the file cannot be read
@@ -47,13 +24,23 @@ static void bounds_add_go(struct bounds *bounds)
  */
 void bounds_open(struct bounds *bounds, int fd)
 {
+	struct gopclntab_func func;
+	struct gopclntab table;
 	struct bee_error why;
+	struct fde_list list;
+	size_t i;
 
 	*bounds = (struct bounds){ 0 };
 	if (elf_open(&bounds->elf, fd, &why))
 		return;
-	bounds_add_cfi(bounds);
-	bounds_add_go(bounds);
+	eh_frame_read(&bounds->elf, &list);
+	for (i = 0; i < list.nfdes; i++)
+		bounds_add(bounds, list.fdes[i].begin, list.fdes[i].end, "");
+	eh_frame_free(&list);
+	gopclntab_open(&bounds->elf, &table);
+	for (i = 0; i < table.count; i++)
+		if (gopclntab_find(&table, i, &func))
+			bounds_add(bounds, func.begin, func.end, gopclntab_name(&table, &func));
 	symbols_sort(&bounds->functions);
 }
 

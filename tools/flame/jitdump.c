@@ -23,9 +23,8 @@ enum { JIT_CODE_LOAD, JIT_CODE_MOVE };
  */
 bool jitdump_is(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = basename(path);
 
-	base = base ? base + 1 : path;
 	if (strncmp(base, "jit-", 4) || !isdigit((unsigned char)base[4]))
 		return false;
 	return !strcmp(base + 4 + strspn(base + 4, "0123456789"), ".dump");

@@ -121,15 +121,6 @@ static void kernel_put(const struct symbols *symbols, u64 address, bool moved, F
 	answer_put(out, answer, symbol ? symbol->name : "", NULL);
 }
 
-/* The recording itself has said what is there. */
-static void kernel_put_recorded(const struct question *question, FILE *out)
-{
-	size_t i;
-
-	for (i = 0; i < question->count; i++)
-		answer_put(out, (struct answer){ .kind = FLAME_KERNEL }, question->path, NULL);
-}
-
 /** kernel_names_find() - answer a question about the kernel.  Return: through @out. */
 void kernel_names_find(const struct question *question, FILE *out)
 {
@@ -140,10 +131,11 @@ void kernel_names_find(const struct question *question, FILE *out)
 	u64 moved = 0;
 	size_t i;
 
-	if (*question->path) {
-		kernel_put_recorded(question, out);
+	/* The recording itself has said what is there. */
+	for (i = 0; *question->path && i < question->count; i++)
+		answer_put(out, (struct answer){ .kind = FLAME_KERNEL }, question->path, NULL);
+	if (*question->path)
 		return;
-	}
 	recorded = question->kallsyms || kernel_is_recorded(question->build_id);
 	if (recorded)
 		text = io_read_all(path, NULL);

@@ -198,17 +198,6 @@ static void pprof_put_names(struct pprof *pprof, const struct graph *graph)
 	free(line.bytes);
 }
 
-static void pprof_put_strings(struct pprof *pprof)
-{
-	const char *text;
-	u32 i;
-
-	for (i = 0; i < pprof->strings.index.count; i++) {
-		text = texts_get(&pprof->strings, i);
-		message_put_bytes(&pprof->profile, PROFILE_STRING_TABLE, text, strlen(text));
-	}
-}
-
 /* Write @profile as a gzip file: RFC 1952, which zlib does with 16 added to the window's bits. */
 static void pprof_compress(const struct message *profile, FILE *out)
 {
@@ -238,6 +227,8 @@ void output_pprof(const struct graph *graph, FILE *out)
 	const struct graph *of = graph;
 	struct pprof pprof = { 0 };
 	unsigned int first = 0, values;
+	const char *text;
+	u32 i;
 
 	texts_open(&pprof.strings);
 	pprof_string(&pprof, "");	/* must be number 0 */
@@ -250,7 +241,10 @@ void output_pprof(const struct graph *graph, FILE *out)
 	if (*graph->cmdline)
 		message_put_number(&pprof.profile, PROFILE_COMMENT,
 				   pprof_string(&pprof, graph->cmdline));
-	pprof_put_strings(&pprof);
+	for (i = 0; i < pprof.strings.index.count; i++) {
+		text = texts_get(&pprof.strings, i);
+		message_put_bytes(&pprof.profile, PROFILE_STRING_TABLE, text, strlen(text));
+	}
 	pprof_compress(&pprof.profile, out);
 	texts_close(&pprof.strings);
 	free(pprof.profile.bytes);

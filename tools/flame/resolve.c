@@ -67,13 +67,6 @@ struct resolver {
 /* The texts that a child has written as answers, in that child. */
 static struct texts answer_texts;
 
-/* Before the first name is written. */
-static void answer_open(void)
-{
-	texts_open(&answer_texts);
-	texts_add(&answer_texts, "", 0);
-}
-
 /* The number of a text.  One that is too long ends with "...", after a whole character. */
 static u32 answer_text(const char *text)
 {
@@ -225,7 +218,8 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 	const struct question *question = &resolver->question[index];
 
 	answer_limit(out);
-	answer_open();
+	texts_open(&answer_texts);
+	texts_add(&answer_texts, "", 0);	/* must be number 0 */
 	find[question->file.kind](question, out);
 }
 

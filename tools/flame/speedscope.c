@@ -130,23 +130,11 @@ static void speedscope_put_thread(const struct tracks *tracks, u32 thread, u32 *
 	fputs("]}", out);
 }
 
-static void speedscope_put_threads(const struct graph *graph, u32 *path, FILE *out)
-{
-	struct tracks tracks;
-	u32 i;
-
-	tracks_open(&tracks, graph);
-	for (i = 0; i < tracks.count; i++) {
-		fputs(i ? ",\n" : "", out);
-		speedscope_put_thread(&tracks, i, path, out);
-	}
-	tracks_close(&tracks);
-}
-
 /** output_speedscope() - write a graph for speedscope: a profile for each thread if there are times, or one */
 void output_speedscope(const struct graph *graph, FILE *out)
 {
-	u32 *path = alloc_array(NULL, graph->deepest + 1, sizeof(*path));
+	u32 *path = alloc_array(NULL, graph->deepest + 1, sizeof(*path)), i;
+	struct tracks tracks;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"beectl flame\",\"name\":", out);
@@ -155,7 +143,12 @@ void output_speedscope(const struct graph *graph, FILE *out)
 	speedscope_put_frames(graph, out);
 	fputs("]},\n\"profiles\":[", out);
 	if (graph->placed) {
-		speedscope_put_threads(graph, path, out);
+		tracks_open(&tracks, graph);
+		for (i = 0; i < tracks.count; i++) {
+			fputs(i ? ",\n" : "", out);
+			speedscope_put_thread(&tracks, i, path, out);
+		}
+		tracks_close(&tracks);
 	} else {
 		speedscope_put_graph(graph, false, path, out);
 		if (graph->is_diff) {

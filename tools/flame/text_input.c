@@ -230,7 +230,7 @@ static bool input_take_frame(struct text_input *input, char *line)
 	offset = strrchr(name, '+');
 	if (offset && !strncmp(offset, "+0x", 3) && offset != name)
 		*offset = '\0';
-	base = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+	base = basename(module);
 	/* Where the file has no name for an address, perf script has none for its function either. */
 	if (!strcmp(name, "[unknown]") && strcmp(module, "[unknown]") && strncmp(base, "perf-", 5)) {
 		snprintf(file, sizeof(file), *base == '[' ? "%.200s" : "[%.200s]", base);
@@ -286,7 +286,7 @@ static bool input_take_script(struct text_input *input, char *line)
 		input_end_sample(input);
 		return true;
 	}
-	if (input->count == 1 && line_has_time(text) && line_is_flat(text)) {
+	if (input->count == 1 && line_is_flat(text)) {
 		input->flat = input->line;
 		return false;
 	}
@@ -309,13 +309,6 @@ static bool line_is_comment(const char *line)
 	return !line_has_time(line) || line[length - 1] != ':';
 }
 
-/* Leave a line out that is neither. */
-static void input_leave_out(struct text_input *input)
-{
-	if (!input->left_out++)
-		input->first_left = input->line;
-}
-
 /* A line of either kind: folded stacks are known by the number at their end. */
 static void input_take(struct text_input *input, bool (**take)(struct text_input *input, char *line), char *line,
 		       size_t length)
@@ -328,8 +321,8 @@ static void input_take(struct text_input *input, bool (**take)(struct text_input
 		*take = input_take_folded;
 	else if (!input->too_many && *take != input_take_folded && input_take_script(input, line))
 		*take = input_take_script;
-	else
-		input_leave_out(input);
+	else if (!input->left_out++)
+		input->first_left = input->line;
 }
 
 /* Why there is nothing to show, or what is missing. */

@@ -43,16 +43,6 @@ static bool view_cut(const struct view *view, const struct graph *graph, const u
 	return at < depth;
 }
 
-/* Add a stack.  Return: its node. */
-static u32 view_add(const struct view *view, struct graph_builder *builder, const u32 *stack, u32 first, u32 end)
-{
-	u32 node = 0;
-
-	while (first < end)
-		node = graph_builder_add(builder, node, view->reverse ? stack[--end] : stack[first++]);
-	return node;
-}
-
 /**
  * graph_view() - make of a graph that of a view
  * @graph: it; with @view->around it is no longer known how many of its stacks are complete
@@ -60,7 +50,7 @@ static u32 view_add(const struct view *view, struct graph_builder *builder, cons
  */
 void graph_view(struct graph *graph, const struct view *view)
 {
-	u32 *stack = alloc_array(NULL, graph->deepest + 1, sizeof(*stack)), first, end;
+	u32 *stack = alloc_array(NULL, graph->deepest + 1, sizeof(*stack)), first, end, at;
 	struct graph_builder builder;
 	u64 samples = 0;
 	size_t i;
@@ -73,8 +63,9 @@ void graph_view(struct graph *graph, const struct view *view)
 		if ((!node->samples && !node->period) ||
 		    !view_cut(view, graph, stack, node->depth, &first, &end))
 			continue;
-		graph_builder_count(&builder, view_add(view, &builder, stack, first, end),
-				    node->samples, node->period);
+		for (at = 0; first < end;)
+			at = graph_builder_add(&builder, at, view->reverse ? stack[--end] : stack[first++]);
+		graph_builder_count(&builder, at, node->samples, node->period);
 		samples += node->samples;
 	}
 	free(stack);
