@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -27,8 +26,6 @@
 #include "resolve.h"
 #include "symbols.h"
 #include "text.h"
-
-#define VDSO_MAX_BYTES	(64u << 10)
 
 /**
  * struct binary - the file that is asked about
@@ -69,20 +66,6 @@ struct binary {
 	Dwarf_Addr		 dwarf_bias;
 	const char		*doubt;
 };
-
-/* The vDSO of this process, which is that of all on this kernel. */
-static int vdso_open(void)
-{
-	const void *start = (const void *)getauxval(AT_SYSINFO_EHDR);
-	GElf_Ehdr ehdr;
-	size_t size;
-
-	if (!start)
-		return -1;
-	memcpy(&ehdr, start, sizeof(ehdr));
-	size = ehdr.e_shoff + (size_t)ehdr.e_shnum * ehdr.e_shentsize;
-	return size <= VDSO_MAX_BYTES ? io_memfd("vdso", start, size) : -1;
-}
 
 /* In hexadecimal, cut to what perf has of it.  Return: whether there is one. */
 static bool elf_build_id(Elf *elf, char *id, size_t room)
@@ -187,7 +170,7 @@ static int file_open(const struct question *question, const char **why)
 
 	if (asprintf(&path, "%s%s", question->root, question->path) < 0)
 		alloc_check(NULL, 0);
-	fd = strcmp(question->path, "[vdso]") ? io_open_regular(path) : vdso_open();
+	fd = strcmp(question->path, "[vdso]") ? io_open_regular(path) : io_memfd_vdso();
 	free(path);
 	*why = fd >= 0 ? *question->build_id ?
 			 "the file is not the recorded one: its build-id differs" :

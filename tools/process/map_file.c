@@ -5,13 +5,11 @@
  * the name has changed since; the module takes the inode of what was opened.
  */
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -140,12 +138,7 @@ int map_file_open(const struct mapping *mapping, char *name, size_t size, struct
  */
 int map_file_open_vdso(struct bee_error *error)
 {
-	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
-	int fd = -1;
+	int fd = io_memfd_vdso();
 
-	errno = ENOENT;
-	/* The section headers end the image. */
-	if (header)
-		fd = io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize);
 	return fd < 0 ? error_set(error, errno, "%s", strerror(errno)) : fd;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Read and write files as a whole. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -65,6 +67,20 @@ int io_memfd(const char *name, const void *data, size_t size)
 	if (fd < 0 || !io_write_all(fd, data, size))
 		return fd;
 	return io_give_up(fd);
+}
+
+/**
+ * io_memfd_vdso() - make a file in memory: a copy of this process's vDSO, which that of all 64-bit processes is like
+ *
+ * Return: its descriptor, which the caller closes, or -1 and errno.
+ */
+int io_memfd_vdso(void)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	errno = ENOENT;
+	/* The section headers end the image. */
+	return header ? io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize) : -1;
 }
 
 /**

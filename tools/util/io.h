@@ -9,6 +9,7 @@
 
 int io_write_all(int fd, const void *data, size_t size);
 int io_memfd(const char *name, const void *data, size_t size);
+int io_memfd_vdso(void);
 int io_memfd_copy(const char *name, int from, size_t size);
 ssize_t io_read_at(int fd, void *to, size_t size, off_t offset);
 int io_reopen(int pin);
