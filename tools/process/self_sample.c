@@ -7,25 +7,17 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
+#include "clock.h"
 #include "error.h"
 #include "self_sample.h"
 
 #define SAMPLE_PERIOD_NS	500000
-#define SAMPLE_PATIENCE_NS	2000000000ull
+#define SAMPLE_PATIENCE_MS	2000
 #define SAMPLE_PAGES		8
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* The clock needs no PMU, so this works in virtual machines too. */
 static int sample_open(void)
@@ -58,7 +50,7 @@ int sample_self(struct bee_error *error)
 	struct perf_event_mmap_page *page;
 	volatile unsigned int work = 0;
 	unsigned int i;
-	uint64_t end;
+	int64_t end;
 	int fd, ret;
 
 	fd = sample_open();
@@ -72,18 +64,18 @@ int sample_self(struct bee_error *error)
 		close(fd);
 		return -1;
 	}
-	end = now_ns() + SAMPLE_PATIENCE_NS;
+	end = clock_ms() + SAMPLE_PATIENCE_MS;
 	ret = ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	if (ret)
 		error_set(error, errno, "enabling a perf event: %s", strerror(errno));
 	/* Stay in user mode, where the sample is wanted, until the buffer's head moves. */
-	while (!ret && !__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end)
+	while (!ret && !__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && clock_ms() < end)
 		for (i = 0; i < 100000; i++)
 			work += i;
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (!ret && !__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
-		ret = error_set(error, 0, "perf took no sample in %llu seconds of work",
-				SAMPLE_PATIENCE_NS / 1000000000ull);
+		ret = error_set(error, 0, "perf took no sample in %d seconds of work",
+				SAMPLE_PATIENCE_MS / 1000);
 	munmap(page, bytes);
 	close(fd);
 	return ret;
