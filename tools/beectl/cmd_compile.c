@@ -94,17 +94,10 @@ static void compile_put(const void *arg, FILE *out)
 	fwrite(result->blob, 1, result->size, out);
 }
 
-static const char *name_of(const struct input_file *file)
-{
-	const char *slash = strrchr(file->path, '/');
-
-	return slash ? slash + 1 : file->path;
-}
-
 /* The file to write, malloc'ed. */
 static char *output_of(const struct compile_run *run, const struct input_file *file)
 {
-	const char *name = name_of(file);
+	const char *name = basename(file->path);
 	size_t size = strlen(run->output) + strlen(name) + sizeof("/.beet");
 	char *path = alloc_array(NULL, size, 1);
 
@@ -197,7 +190,7 @@ static void compile_failed(void *arg, const struct input_file *file, const char 
 static int compare_names(const void *a, const void *b)
 {
 	const struct input_file *x = *(struct input_file **)a, *y = *(struct input_file **)b;
-	int order = strcmp(name_of(x), name_of(y));
+	int order = strcmp(basename(x->path), basename(y->path));
 
 	return order ?: (x < y ? -1 : x > y);
 }
@@ -213,7 +206,7 @@ static void refuse_namesakes(struct input_files *files)
 		by_name[i] = &files->file[i];
 	qsort(by_name, files->count, sizeof(*by_name), compare_names);
 	for (i = 0; i < files->count; i++) {
-		if (first && !strcmp(name_of(first), name_of(by_name[i])))
+		if (first && !strcmp(basename(first->path), basename(by_name[i]->path)))
 			input_file_refuse(by_name[i], "its table would have the name of that of %s",
 					  first->path);
 		else if (!by_name[i]->why)

@@ -82,14 +82,6 @@ int table_users_find(struct netlink *nl, const char *word, struct netlink_files 
 			 "beectl status --files");
 }
 
-/* The last part of a path. */
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Whether a mapping is of a file.  What looks like it is opened, and the module asked. */
 static bool mapping_is_of(struct netlink *nl, const struct mapped *mapped, const struct netlink_file *file, int *fd)
 {
@@ -100,7 +92,7 @@ static bool mapping_is_of(struct netlink *nl, const struct mapped *mapped, const
 	*fd = -1;
 	if (!file->inode && !file->pid)
 		return !strcmp(mapped->path, file->name);
-	if (!mapped->inode || (mapped->inode != file->inode && strcmp(base_of(mapped->path), base_of(file->name))))
+	if (!mapped->inode || (mapped->inode != file->inode && strcmp(basename(mapped->path), basename(file->name))))
 		return false;
 	*fd = map_file_open(&mapped->mapping, name, sizeof(name), &ignored);
 	return *fd >= 0 && !netlink_file_get(nl, *fd, &found, &ignored) && found.id == file->id;

@@ -97,7 +97,6 @@ static int load_open(const struct jit_load *load, const struct maps_entry *entry
 static void load_look_into(struct jit_load *load, const struct maps_entry *entry)
 {
 	u64 hotspot[HOTSPOT_VARIABLES];
-	const char *slash;
 	struct elf_file elf;
 	u64 vaddr, address;
 	char name[256];
@@ -113,10 +112,9 @@ static void load_look_into(struct jit_load *load, const struct maps_entry *entry
 		load->descriptor = alloc_room(load->descriptor, load->ndescriptors, &load->room,
 					      sizeof(*load->descriptor));
 		load->descriptor[load->ndescriptors++] = address;
-		slash = strrchr(name, '/');
 		if (!load->result->name[0])
 			snprintf(load->result->name, sizeof(load->result->name), "[jit] %.100s",
-				 slash ? slash + 1 : name);
+				 basename(name));
 	}
 	elf_close(&elf);
 	close(fd);
