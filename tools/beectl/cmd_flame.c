@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "collect.h"
 #include "commands.h"
 #include "diff.h"
@@ -106,7 +106,7 @@ static const char flame_help[] =
  * @end: how the recording has ended; shared with the process that runs perf
  * @reading: the pipe of perf's recording
  * @every: seconds between checkpoints, or 0
- * @last: when the last one was due
+ * @last: when the last one was due, CLOCK_MONOTONIC, ms
  * @writer: process that writes it; 0: none
  * @is_writer: this process is @writer
  * @error: why something failed
@@ -125,7 +125,7 @@ struct flame {
 	struct recording_end	*end;
 	int			 reading;
 	unsigned int		 every;
-	time_t			 last;
+	int64_t			 last;
 	pid_t			 writer;
 	bool			 is_writer;
 	struct bee_error	 error;
@@ -698,16 +698,15 @@ static void flame_take_signals(void)
 static bool flame_checkpoint_is_due(void *arg)
 {
 	struct flame *flame = arg;
-	struct timespec now;
+	int64_t now = clock_ms();
 	int status;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	flame->last = flame->last ?: now.tv_sec;
+	flame->last = flame->last ?: now;
 	if (flame->writer && waitpid(flame->writer, &status, WNOHANG) == flame->writer)
 		flame->writer = 0;
-	if (flame->writer || now.tv_sec < flame->last + flame->every)
+	if (flame->writer || now < flame->last + flame->every * 1000ll)
 		return false;
-	flame->last = now.tv_sec;
+	flame->last = now;
 	return true;
 }
 
@@ -737,11 +736,6 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	_exit(flame_show(flame));
 }
 
-static bool flame_has_stdout(const struct flame_options *options)
-{
-	return options->json || (options->output && !strcmp(options->output, "-"));
-}
-
 /* In a child, which keeps no descriptor to read from: if beectl is killed, perf gets SIGPIPE. */
 static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 {
@@ -755,7 +749,7 @@ static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 
 	close(data[0]);
 	/* CMD must not write into the middle of what flame itself writes there. */
-	if (flame_has_stdout(options)) {
+	if (options->json || (options->output && !strcmp(options->output, "-"))) {
 		close(STDOUT_FILENO);
 		fcntl(STDERR_FILENO, F_DUPFD, STDOUT_FILENO);
 	}
@@ -869,8 +863,8 @@ static int flame_record(struct flame *flame)
 		flame_warn(NULL, killed);
 		return EXIT_OK;
 	}
-	/* From 125 on the child has already said what is wrong. */
-	if (ret && WEXITSTATUS(status) < 125)
+	/* From EXIT_NOT_RUN on the child has already said what is wrong. */
+	if (ret && WEXITSTATUS(status) < EXIT_NOT_RUN)
 		message_error("flame", "perf", flame->error.text);
 	return ret ? (WEXITSTATUS(status) ?: EXIT_FAILED) : EXIT_OK;
 }

@@ -93,8 +93,6 @@ static const char record_help[] =
 /* Percent of all stacks, from which on flame does not say why the others are not complete. */
 #define RECORD_MOSTLY_COMPLETE	95
 
-enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 };
-
 /**
  * struct record - one recording
  * @recording: from the caller
@@ -151,11 +149,6 @@ static int record_start_perf(struct record *record, pid_t target)
 	forward_signals(forwarded, record->perf.pid);
 	forward_hangup();
 	return 0;
-}
-
-static void record_warn_later(const struct record *record, const char *why)
-{
-	message_warning(record->recording->command, "files that are mapped later get no tables", why);
 }
 
 /* perf has ended.  CMD may take its time: from now on it gets SIGTERM, also for SIGHUP. */
@@ -309,14 +302,13 @@ static void record_follow(struct record *record)
 		return;
 	record->follow = follow_open(&record->maker, NULL, &why);
 	if (why.code && why.code != EPERM)
-		record_warn_later(record, why.text);
+		message_warning(record->recording->command, "files that are mapped later get no tables", why.text);
 }
 
 /* Start CMD, and record it. */
 static int record_command(struct record *record)
 {
 	char **argv = record->options.command;
-	const char *slash = strrchr(argv[0], '/');
 	struct table_wants wants = { 0 };
 	struct launch launch;
 	int failed = EXIT_OK;
@@ -327,21 +319,21 @@ static int record_command(struct record *record)
 			error_set(&record->error, errno, "cannot start a process: %s", strerror(errno));
 		table_wants_free(&wants);
 		if (record->error.code)
-			return record_refuse(record, argv[0], record->error.text, RECORD_FAILED);
+			return record_refuse(record, argv[0], record->error.text, EXIT_NOT_RUN);
 	}
 	/* perf samples its exec, too. */
-	if (launch_begin(&launch, argv, slash ? slash + 1 : argv[0]))
-		return record_refuse(record, "cannot start a process", strerror(errno), RECORD_FAILED);
+	if (launch_begin(&launch, argv, basename(argv[0])))
+		return record_refuse(record, "cannot start a process", strerror(errno), EXIT_NOT_RUN);
 	if (record_start_perf(record, launch.pid) ||
 	    perf_wait_ready(&record->perf, PERF_PATIENCE_MS, &record->error)) {
 		launch_cancel(&launch);
-		failed = record_refuse(record, argv[0], record->error.text, RECORD_FAILED);
+		failed = record_refuse(record, argv[0], record->error.text, EXIT_NOT_RUN);
 	} else {
 		/* Before CMD begins: when it has ended only names of files are left, told to who listened. */
 		record_follow(record);
 		if (launch_go(&launch))
 			failed = record_refuse(record, argv[0], errno == ENOENT ? "no such command" : strerror(errno),
-					       errno == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
+					       errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 		else
 			record->command = launch.pid;
 	}
@@ -409,9 +401,9 @@ static int record_running(struct record *record)
 {
 	if (record->maker.nl && (record->options.all ? record_load_all(record) :
 						       record_each_task(record, task_load)))
-		return RECORD_FAILED;
+		return EXIT_NOT_RUN;
 	if (record_start_perf(record, 0))
-		return record_refuse(record, NULL, record->error.text, RECORD_FAILED);
+		return record_refuse(record, NULL, record->error.text, EXIT_NOT_RUN);
 	record_follow(record);
 	record_wait(record);
 	return EXIT_OK;
@@ -599,11 +591,6 @@ static void record_report(struct record *record)
 	counts_free(&counts);
 }
 
-static int wait_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /*
  * Say it if perf was killed: what it has recorded until then looks like a whole recording.  But if perf itself
  * has started CMD, perf exits with CMD's status, or dies of the signal that CMD has died of (__cmd_record() of
@@ -631,7 +618,7 @@ static int record_run(struct record *record)
 {
 	int status = perf_options_have_target(&record->options) ? record_running(record) :
 								  record_command(record);
-	bool no_command = status == RECORD_NOT_FOUND || status == RECORD_NOT_EXECUTABLE;
+	bool no_command = status == EXIT_NOT_FOUND || status == EXIT_NOT_EXECUTABLE;
 
 	if (record->recording->end)
 		record->recording->end->no_command = no_command;
@@ -643,8 +630,8 @@ static int record_run(struct record *record)
 		record_report(record);
 	/* perf may fail because there was nothing to record. */
 	if (record->perf_status && !no_command)
-		return wait_status(record->perf_status);
-	return status == EXIT_OK ? wait_status(record->status) : status;
+		return exit_status(record->perf_status);
+	return status == EXIT_OK ? exit_status(record->status) : status;
 }
 
 /*
@@ -727,14 +714,14 @@ static int record_connect(struct record *record)
 int recording_run(const struct recording *recording)
 {
 	struct record record = { .recording = recording, .perf = { .control = -1, .words = -1 } };
-	int status = RECORD_FAILED;
+	int status = EXIT_NOT_RUN;
 
 	perf_options_read(&record.options, recording->words);
 	if (record_usage(&record))
-		return RECORD_FAILED;
+		return EXIT_NOT_RUN;
 	/* Before tables are made. */
 	if (perf_find(&record.error))
-		return record_refuse(&record, NULL, record.error.text, RECORD_FAILED);
+		return record_refuse(&record, NULL, record.error.text, EXIT_NOT_RUN);
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
 	record.words = record_words(&record.options, recording->count, recording->words);

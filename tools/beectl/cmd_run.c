@@ -52,8 +52,6 @@ static const char run_help[] =
 	"Example:\n"
 	"  perf record -g beectl run -- git log\n";
 
-enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNAL = 128 };
-
 /**
  * struct run - one program
  * @maker: how tables are made
@@ -125,11 +123,6 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 		maker_print_wrong(stderr, result->wrong, result->text);
 }
 
-static int run_exit_status(int status)
-{
-	return WIFSIGNALED(status) ? RUN_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static int run_refuse(const char *subject, const char *why, int status)
 {
 	message_error("run", subject, why);
@@ -153,8 +146,8 @@ static int run_follow(struct run *run, struct follow *follow, pid_t pid)
 		got = waitpid(pid, &status, 0);
 	while (got < 0 && errno == EINTR);
 	if (got == pid)
-		return run_exit_status(status);
-	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
+		return exit_status(status);
+	return run_refuse("waiting for the command", strerror(errno), EXIT_NOT_RUN);
 }
 
 static int run_start(struct run *run, char **argv)
@@ -170,17 +163,17 @@ static int run_start(struct run *run, char **argv)
 	progress_end();
 	table_wants_free(&wants);
 	if (ret)
-		return run_refuse("cannot start a process", strerror(errno), RUN_FAILED);
+		return run_refuse("cannot start a process", strerror(errno), EXIT_NOT_RUN);
 	if (run->error.code)
-		return run_refuse(argv[0], run->error.text, RUN_FAILED);
+		return run_refuse(argv[0], run->error.text, EXIT_NOT_RUN);
 	if (launch_begin(&launch, argv, NULL))
-		return run_refuse("cannot start a process", strerror(errno), RUN_FAILED);
+		return run_refuse("cannot start a process", strerror(errno), EXIT_NOT_RUN);
 	run_take_signals(launch.pid);
 	/* Before CMD begins: when it has ended only names of files are left, told to who listened. */
 	follow = follow_open(&run->maker, NULL, &ignored);
 	if (launch_go(&launch)) {
 		status = run_refuse(argv[0], errno == ENOENT ? "no such command" : strerror(errno),
-				    errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE);
+				    errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 		follow_close(follow);
 		return status;
 	}
@@ -214,11 +207,11 @@ int cmd_run(int argc, char **argv)
 	if (status == OPTIONS_OK && !*argv)
 		status = message_usage("run", "a command is needed");
 	if (status != OPTIONS_OK)
-		return status == EXIT_OK ? EXIT_OK : RUN_FAILED;
+		return status == EXIT_OK ? EXIT_OK : EXIT_NOT_RUN;
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return the exit status. */
 	signal(SIGCHLD, SIG_DFL);
 	if (maker_open(&run.maker, &run.error))
-		return run_refuse(NULL, run.error.text, RUN_FAILED);
+		return run_refuse(NULL, run.error.text, EXIT_NOT_RUN);
 	maker_warn_hook(&run.maker, "run");
 	if (run.verbose)
 		maker_warn(&run.maker, "run");

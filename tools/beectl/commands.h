@@ -7,7 +7,18 @@
 #ifndef BEE_COMMANDS_H
 #define BEE_COMMANDS_H
 
+#include <sys/wait.h>
+
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* As a shell has them, for those that start a program: nothing was started; it cannot be executed; there is none. */
+enum { EXIT_NOT_RUN = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+/* exit_status(): of a program whose end waitpid() has told */
+static inline int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 int cmd_cache(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
