@@ -267,7 +267,6 @@ static char *thread_split(const char *label, u32 number, u32 *pid, u32 *tid)
 	const char *dash = strrchr(label, '-');
 	char slash, end;
 
-	*pid = *tid = number;
 	if (!dash || sscanf(dash, "-%u%c%u%c", pid, &slash, tid, &end) != 3 || slash != '/') {
 		*pid = *tid = number;
 		return alloc_text(label);

@@ -272,20 +272,6 @@ char *answer_nameless(const char *path, u64 offset)
 	return text;
 }
 
-/* The name of an address that has none: "[file]+0xoffset"; for free(). */
-static char *name_unknown(const struct profile *profile, const struct profile_frame *frame)
-{
-	const struct profile_file *file = profile_file(profile, frame->file);
-	static const char *const names[] = {
-		[PROFILE_KERNEL] = "[kernel]", [PROFILE_JIT] = "[jit]",
-	};
-
-	if (file->kind > PROFILE_JIT)
-		return alloc_text("[unknown]");
-	return answer_nameless(file->kind == PROFILE_ELF ? profile_get_text(profile, file->path) :
-			       names[file->kind], frame->offset);
-}
-
 static u32 resolver_module(const struct resolver *resolver, u32 file)
 {
 	static const char *const names[] = {
@@ -324,18 +310,19 @@ static void resolver_found(struct resolver *resolver, u32 number)
 	resolver->found[resolver->nfound++] = number;
 }
 
-/* Give an address that has no name one that says which kind of code it is in. */
+/* Give an address that has no name one that says where it is: "[file]+0xoffset", or "[unknown]". */
 static void resolver_name_unknown(struct resolver *resolver, const struct profile_frame *frame)
 {
 	struct profile *profile = resolver->resolve->profile;
 	const struct profile_file *file = profile_file(profile, frame->file);
-	struct flame_name name = { .kind = FLAME_UNKNOWN };
+	struct flame_name name = { .kind = FLAME_UNKNOWN, .module = resolver_module(resolver, frame->file) };
 
 	if (file->kind == PROFILE_COMM) {
 		name.kind = FLAME_COMM;
 		name.text = frame->offset;
 	} else {
-		char *text = name_unknown(profile, frame);
+		char *text = file->kind > PROFILE_JIT ? alloc_text("[unknown]") :
+			     answer_nameless(profile_get_text(profile, name.module), frame->offset);
 
 		name.text = profile_text(profile, text);
 		free(text);
@@ -343,7 +330,6 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 			name.kind = FLAME_KERNEL;
 	}
 	name.source = profile_text(profile, "");
-	name.module = resolver_module(resolver, frame->file);
 	resolver_found(resolver, flame_name_add(&resolver->resolve->names, &name, profile));
 }
 
