@@ -56,16 +56,6 @@ static size_t array_length(struct json_object *array)
 	return array ? json_object_array_length(array) : 0;
 }
 
-/* Read the stop reasons that stops_json() has written. */
-static void read_stops(struct json_object *object, uint32_t stop[])
-{
-	struct json_object *stops = json_member(object, "stops", json_type_object);
-	uint32_t reason;
-
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-		stop[reason] = member_uint(stops, bee_stop_names[reason]);
-}
-
 /* Read the statistics that stats_json() has written. */
 static void read_stats(struct json_object *object, struct netlink_stats *stats)
 {
@@ -86,12 +76,15 @@ static void read_stats(struct json_object *object, struct netlink_stats *stats)
 	}
 }
 
-/* An element of an array: its stops, and (returned) the number that names it. */
+/* An element of an array: its stops, as stops_json() has written them, and (returned) the number that names it. */
 static uint64_t read_named(struct json_object *array, size_t i, const char *key, uint32_t stop[])
 {
 	struct json_object *object = json_object_array_get_idx(array, i);
+	struct json_object *stops = json_member(object, "stops", json_type_object);
+	uint32_t reason;
 
-	read_stops(object, stop);
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		stop[reason] = member_uint(stops, bee_stop_names[reason]);
 	return member_uint(object, key);
 }
 
