@@ -40,7 +40,7 @@ check_line_of_label() {
 
 check_lines() {
 	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
-	"$beectl" flame "$work/made.data" --inline --lines --format folded |
+	"$beectl" flame "$work/made.data" --inlines --lines --format folded |
 		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$' &&
 		"$beectl" flame "$work/made.data" --lines --json >"$work/lines.json" &&
 		lists_names flame "$work/lines.json"

@@ -27,7 +27,6 @@ static const struct known_option {
 	{ "jobs", 0, false, false, offsetof(struct flame_options, jobs) },
 	{ "checkpoint", 0, false, false, offsetof(struct flame_options, checkpoint) },
 	{ "inlines", 0, true, false, offsetof(struct flame_options, inlines) },
-	{ "inline", 0, true, false, offsetof(struct flame_options, inlines) },
 	{ "lines", 0, true, false, offsetof(struct flame_options, lines) },
 	{ "java-names", 0, true, false, offsetof(struct flame_options, java_names) },
 	{ "samples", 0, true, false, offsetof(struct flame_options, samples) },
