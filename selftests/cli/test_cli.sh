@@ -91,8 +91,6 @@ check_several_usage() {
 		compile "$beectl" /bin/sh -o "$work/none" &&
 		says 2 stderr "^beectl: compile: -o has to be an existing directory" \
 			compile /bin -o "$work/none" &&
-		says 2 stderr "^beectl: compile: -j (--jobs) needs" compile -j 0 "$beectl" -o "$work/none" &&
-		says 2 stderr "^beectl: compile: -j (--jobs) needs" compile -j 1025 "$beectl" -o "$work/none" &&
 		says 2 stderr "^beectl: compile: an ELF file is needed" compile -o "$work/none" &&
 		[ ! -e "$work/none" ]
 }
@@ -255,7 +253,7 @@ check_journal() {
 		JOURNAL_STREAM=$(stat -c %d:%i "$work/stdout") complains 1 "$line" dump /nonexistent
 }
 
-ktap_plan 32
+ktap_plan 30
 ktap_run "beectl help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "beectl help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "beectl help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
@@ -269,13 +267,10 @@ ktap_run "beectl refuses an unknown command" \
 ktap_run "beectl help refuses an unknown command" says 2 stderr "unknown command 'foo'" help foo
 ktap_run "each command has --help" check_help_of_all
 ktap_run "beectl dump without a file is refused" says 2 stderr "^beectl: dump: .*--help" dump
-ktap_run "beectl dump refuses an unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
 ktap_run "beectl dump refuses --unpacked without --rows" \
 	says 2 stderr "^beectl: dump: --unpacked needs --rows" dump --unpacked "$beectl"
 ktap_run "beectl compile without -o is refused" \
 	says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
-ktap_run "beectl dump refuses a file that is not there" \
-	complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
 ktap_run "messages to the journal have levels" check_journal
 ktap_run "beectl dump refuses a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
 ktap_run "beectl dump prints a summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
