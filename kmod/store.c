@@ -172,21 +172,28 @@ static void file_set_path(struct bee_file *f, const struct path *path)
 }
 
 /*
- * A file with a table of @size bytes, or none if that is 0, published nowhere.  file_bytes(@size) are charged to
- * @uid.  May sleep long.
+ * A file with the table in @table, or none if that is NULL, published nowhere.  Its bytes are charged to @uid.
+ * May sleep long.
  */
-static struct bee_file *file_make(struct file *table, size_t size, u32 uid,
-				  struct netlink_ext_ack *extack)
+static struct bee_file *file_make(struct file *table, u32 uid, struct netlink_ext_ack *extack)
 {
-	struct bee_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	int err = 0;
+	struct bee_file *f;
+	size_t size = 0;
+	int err = table ? table_size(table, &size, extack) : 0;
 
+	mutex_lock(&bee_store_mutex);
+	err = err ?: bee_store_charge(uid, file_bytes(size), extack);
+	mutex_unlock(&bee_store_mutex);
+	if (err)
+		return ERR_PTR(err);
+	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (f && size)
 		f->stored.blob = blob_alloc(size);
 	if (!f || (size && !f->stored.blob)) {
 		kfree(f);
 		NL_SET_ERR_MSG(extack, "table: out of memory");
-		return ERR_PTR(-ENOMEM);
+		err = -ENOMEM;
+		goto uncharge;
 	}
 	f->stored.table.size = size;
 	f->bytes = file_bytes(size);
@@ -197,6 +204,10 @@ static struct bee_file *file_make(struct file *table, size_t size, u32 uid,
 	if (!err)
 		return f;
 	file_free(f);
+uncharge:
+	mutex_lock(&bee_store_mutex);
+	bee_store_uncharge(uid, file_bytes(size));
+	mutex_unlock(&bee_store_mutex);
 	return ERR_PTR(err);
 }
 
@@ -540,20 +551,11 @@ int bee_store_add(struct file *exe, struct file *table, u32 uid, u32 *id,
 	/* Before the table is read, which takes long: the file may be written to meanwhile. */
 	struct timespec64 mtime = inode ? bee_compat_inode_mtime(inode) : (struct timespec64) {};
 	u64 inode_size = inode ? i_size_read(inode) : 0;
-	struct bee_file *f, *old;
-	size_t size = 0;
-	int err = table ? table_size(table, &size, extack) : 0;
+	struct bee_file *f = file_make(table, uid, extack), *old;
+	int err = 0;
 
-	mutex_lock(&bee_store_mutex);
-	err = err ?: bee_store_charge(uid, file_bytes(size), extack);
-	mutex_unlock(&bee_store_mutex);
-	if (err)
-		return err;
-	f = file_make(table, size, uid, extack);
-	mutex_lock(&bee_store_mutex);
-	err = PTR_ERR_OR_ZERO(f);
-	if (err)
-		goto uncharge;
+	if (IS_ERR(f))
+		return PTR_ERR(f);
 	f->inode = inode;
 	f->size = inode_size;
 	f->mtime_sec = mtime.tv_sec;
@@ -564,6 +566,7 @@ int bee_store_add(struct file *exe, struct file *table, u32 uid, u32 *id,
 		strscpy(f->name, "[vdso]", sizeof(f->name));
 	f->device = inode ? inode->i_sb->s_dev : 0;
 	f->ino = inode ? inode->i_ino : 0;
+	mutex_lock(&bee_store_mutex);
 	old = store_find(inode);
 	if (!old || !file_is_same(old, f)) {
 		err = store_publish(f);
@@ -574,9 +577,8 @@ int bee_store_add(struct file *exe, struct file *table, u32 uid, u32 *id,
 	} else {
 		*id = old->id;
 	}
+	bee_store_uncharge(uid, f->bytes);
 	file_free(f);
-uncharge:
-	bee_store_uncharge(uid, file_bytes(size));
 unlock:
 	mutex_unlock(&bee_store_mutex);
 	return err;
@@ -595,23 +597,10 @@ unlock:
 struct bee_file *bee_store_make_code(const char *name, struct file *table, u32 uid,
 				     struct netlink_ext_ack *extack)
 {
-	struct bee_file *f;
-	size_t size;
-	int err = table_size(table, &size, extack);
+	struct bee_file *f = file_make(table, uid, extack);
 
-	mutex_lock(&bee_store_mutex);
-	err = err ?: bee_store_charge(uid, file_bytes(size), extack);
-	mutex_unlock(&bee_store_mutex);
-	if (err)
-		return ERR_PTR(err);
-	f = file_make(table, size, uid, extack);
-	if (!IS_ERR(f)) {
+	if (!IS_ERR(f))
 		strscpy(f->name, name, sizeof(f->name));
-		return f;
-	}
-	mutex_lock(&bee_store_mutex);
-	bee_store_uncharge(uid, file_bytes(size));
-	mutex_unlock(&bee_store_mutex);
 	return f;
 }
 
