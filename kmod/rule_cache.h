@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that walks have looked up, each by its table and place.
+ * Rules that walks have looked up, each by its table and place; and of gaps, where the function begins.
  *
  * A rule found here is right for ever: tables do not change, and no two have the same serial
  * number.  So nothing has to be forgotten when tables come and go.  (An address would not do: it
@@ -19,9 +19,9 @@
 
 /**
  * struct bee_cached_rule - a rule; as a whole 0: none
- * @serial: the table's number
+ * @serial: the table's number, or what bee_rule_cache_starts() makes of it
  * @place: bytes from the table's base
- * @word: the rule there
+ * @word: the rule there, or the place where the function begins
  */
 struct bee_cached_rule {
 	u64	serial;
@@ -71,6 +71,21 @@ static inline struct bee_cached_rule *bee_rule_cache_other(struct bee_rule_cache
 							   const struct bee_cached_rule *first)
 {
 	return &cache->rules[(first - cache->rules) ^ 1];
+}
+
+/**
+ * bee_rule_cache_starts() - the number under which a cache has starts of functions
+ * @serial: the table's number
+ *
+ * An entry with this number says that a function that begins at @word can have the code at @place, which
+ * is in a gap (bee_table_is_one()).  That follows from the table alone, as a rule does.
+ *
+ * Context: Any, NMI-safe.
+ * Return: a number that no table has.
+ */
+static inline u64 bee_rule_cache_starts(u64 serial)
+{
+	return ~serial;
 }
 
 /** bee_cached_rule_is() - whether an entry is this rule's.  Context: Any, NMI-safe. */

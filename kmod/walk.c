@@ -303,34 +303,71 @@ static noinline bool walk_step_trampoline(struct bee_walk *walk)
 }
 
 /*
- * The rule at a place of the text of the walk's table.  If it is at neither of its places in the
- * cache, it is looked up in the table and stored: in a free place, or else in the two by turns.
- * (If it always replaced the older rule, of three rules that are used one after the other none
- * would ever be found.)  Where nothing is left for the lookup the rule is a gap, and not stored.
+ * Where the cache has what a table says of a place: at one of two places, or else NULL.  @serial: as in
+ * struct bee_cached_rule.
+ */
+static struct bee_cached_rule *walk_cached(struct bee_walk *walk, u64 serial, u32 place)
+{
+	struct bee_cached_rule *first = bee_rule_cache_at(walk->cache, serial, place);
+	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
+
+	if (bee_cached_rule_is(first, serial, place))
+		return first;
+	return bee_cached_rule_is(other, serial, place) ? other : NULL;
+}
+
+/*
+ * Store what walk_cached() has not found: in a free place, or else in the two by turns.  (If it always
+ * replaced the older rule, of three rules that are used one after the other none would ever be found.)
+ */
+static void walk_store_cached(struct bee_walk *walk, u64 serial, u32 place, u32 word)
+{
+	struct bee_cached_rule *first = bee_rule_cache_at(walk->cache, serial, place);
+	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
+
+	if (first->serial && (!other->serial || walk->turn++ & 1))
+		first = other;
+	*first = (struct bee_cached_rule) { .serial = serial, .place = place, .word = word };
+}
+
+/*
+ * The rule at a place of the text of the walk's table.  If the cache has it not it is looked up in
+ * the table and stored.  Where nothing is left for the lookup the rule is a gap, and not stored.
  */
 static u32 walk_word_at(struct bee_walk *walk, u32 place)
 {
 	const struct bee_stored *stored = walk->stored;
-	struct bee_cached_rule *first = bee_rule_cache_at(walk->cache, stored->serial, place);
-	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
+	const struct bee_cached_rule *cached = walk_cached(walk, stored->serial, place);
 	u32 word;
 
-	if (bee_cached_rule_is(first, stored->serial, place))
-		return first->word;
-	if (bee_cached_rule_is(other, stored->serial, place))
-		return other->word;
+	if (cached)
+		return cached->word;
 	walk->mem.left -= BEE_WORK_LOOKUP;
 	word = bee_table_word(&stored->table, place, &walk->mem.left);
 	if (unlikely(walk->mem.left < 0))
 		return BEE_WORD_GAP;
-	if (first->serial && (!other->serial || walk->turn++ & 1))
-		first = other;
-	*first = (struct bee_cached_rule) {
-		.serial = stored->serial,
-		.place = place,
-		.word = word,
-	};
+	walk_store_cached(walk, stored->serial, place, word);
 	return word;
+}
+
+/*
+ * bee_table_is_one(), which searches the table for each row between the two.  What is true is stored:
+ * a place is mostly of a function that is called at its start, and what is not true ends most walks.
+ * Where nothing is left for the search the answer is no, and not stored.
+ */
+static bool walk_is_one(struct bee_walk *walk, const struct bee_stored *stored, u64 start, u64 place)
+{
+	const u64 serial = bee_rule_cache_starts(stored->serial);
+	const bool covered = place < stored->table.span;
+	const struct bee_cached_rule *cached = covered ? walk_cached(walk, serial, place) : NULL;
+
+	if (cached && cached->word == start)
+		return true;
+	if (!bee_table_is_one(&stored->table, start, place, &walk->mem.left) || walk->mem.left < 0)
+		return false;
+	if (covered && !cached)
+		walk_store_cached(walk, serial, place, start);
+	return true;
 }
 
 /* Bytes from the base of the table @stored to @ip, which is in @range. */
@@ -401,8 +438,7 @@ static bool walk_is_callee(struct bee_walk *walk, const struct bee_walk_gap *gap
 	if (!range)
 		return walk->ranges.busy;
 	return range->file && bee_file_stored(range->file) == gap->stored &&
-	       bee_table_is_one(&gap->stored->table, walk_place(gap->stored, range, target),
-				gap->place, &walk->mem.left);
+	       walk_is_one(walk, gap->stored, walk_place(gap->stored, range, target), gap->place);
 }
 
 /*

@@ -90,11 +90,15 @@ void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *
 	}
 }
 
+static unsigned int searches;
+static s32 search_price;
+
 /* Functions have 256 bytes. */
 bool bee_table_is_one(const struct bee_table *table, u64 start, u64 place, s32 *left)
 {
 	(void)table;
-	(void)left;
+	searches++;
+	*left -= search_price;
 	return start >> 8 == place >> 8;
 }
 
@@ -509,6 +513,33 @@ static void test_target(void)
 	walk_free(walk);
 }
 
+/* Where the function of a gap begins is looked for in its table once. */
+static void test_starts(void)
+{
+	struct bee_walk *walk = walk_new();
+	const u64 ra = TEXT + 0x305;
+	bool first, other;
+
+	reset();
+	branch_put(0x300, 0xe8, 0x120);
+	searches = 0;
+	search_price = 1 << 20;
+	first = guess_in_gap(walk, ra);
+	search_price = 0;
+	ksft_test_result(!first && guess_in_gap(walk, ra) && searches == 2,
+			 "what a search for a function's start finds without work left is not kept\n");
+	ksft_test_result(guess_in_gap(walk, ra) && searches == 2, "the start of a gap's function is kept\n");
+	branch_put(0x300, 0xe8, 0x400);
+	first = !guess_in_gap(walk, ra) && searches == 3;
+	branch_put(0x300, 0xe8, 0x110);
+	other = guess_in_gap(walk, ra) && searches == 4;
+	ksft_test_result(first && other, "another start is looked for\n");
+	branch_put(0x300, 0xe8, 0x120);
+	files[0].stored.serial = 3;
+	ksft_test_result(guess_in_gap(walk, ra) && searches == 5, "the start in another table is looked for\n");
+	walk_free(walk);
+}
+
 /* Why a walk ends that has one caller, at TEXT + 0x301. */
 static enum beeunwind_stop end_of_two(struct bee_walk *walk)
 {
@@ -845,7 +876,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(43);
+	ksft_set_plan(47);
 	test_same();
 	test_hit();
 	test_first_absent();
@@ -859,6 +890,7 @@ int main(void)
 	test_outermost();
 	test_called();
 	test_target();
+	test_starts();
 	test_unproven();
 	test_zeros();
 	test_sigreturn();
