@@ -355,7 +355,8 @@ static u32 walk_word_at(struct bee_walk *walk, u32 place)
  * a place is mostly of a function that is called at its start, and what is not true ends most walks.
  * Where nothing is left for the search the answer is no, and not stored.
  */
-static bool walk_is_one(struct bee_walk *walk, const struct bee_stored *stored, u64 start, u64 place)
+static bool walk_is_one(struct bee_walk *walk, const struct bee_stored *stored, u64 start,
+			u64 place)
 {
 	const u64 serial = bee_rule_cache_starts(stored->serial);
 	const bool covered = place < stored->table.span;
