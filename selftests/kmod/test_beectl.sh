@@ -320,13 +320,16 @@ inexact() {
 	return "$fresh"
 }
 
-# The module seems to have another table format: a preloaded nla_get_u32() adds $OTHER to the version
-# that it tells.  beectl must refuse before it does anything, and say which of the two is too old.
-other_format() {
+# As after an upgrade the module seems to have another table format or family: preloaded functions add
+# $OTHER and $FAMILY to the versions that it tells.  beectl must refuse before it does anything, and say
+# which of the two is too old.
+other_version() {
 	local pid format="takes table format [0-9]*, this beectl makes [0-9]*:" sentence
+	local family="has version [0-9]* of the netlink family, this beectl [0-9]*:"
 	gcc -shared -fPIC -I"$TREE/include/uapi" -x c - -o "$WORK/other.so" <<-'END' || return 1
 		#include <stdint.h>
 		#include <stdlib.h>
+		#include <linux/genetlink.h>
 		#include <linux/netlink.h>
 		#include <linux/beeunwind.h>
 		uint32_t nla_get_u32(const struct nlattr *attr)
@@ -335,8 +338,18 @@ other_format() {
 
 			return *(const uint32_t *)(attr + 1) + other;
 		}
+		struct genlmsghdr *genlmsg_hdr(struct nlmsghdr *message)
+		{
+			struct genlmsghdr *header = NLMSG_DATA(message);
+
+			header->version += atoi(getenv("FAMILY"));
+			return header;
+		}
 	END
-	export LD_PRELOAD=$WORK/other.so OTHER=1
+	export LD_PRELOAD=$WORK/other.so OTHER=0 FAMILY=1
+	fails 1 "$family install the beectl" load "$target" && FAMILY=-1 fails 1 "$family rmmod" status &&
+		FAMILY=-1 fails 125 "$family rmmod" run touch "$WORK/ran" && [ ! -e "$WORK/ran" ] || return 1
+	FAMILY=0 OTHER=1
 	fails 1 "$format install the beectl" load "$target" || return 1
 	OTHER=-1
 	sentence="$format rmmod"
@@ -433,7 +446,7 @@ ktap_run "a program that was written to is loaded anew" written_program
 ktap_run "a process whose first thread has ended is loaded" headless_program
 ktap_run "tables that were made before they were needed are used" prewarmed
 ktap_run "tables that are not exact say so, and are not kept in the cache" inexact
-ktap_run "a module of another table format is refused, with what to do" other_format
+ktap_run "a module of another table format or family is refused, with what to do" other_version
 # What is tested from here on does not depend on who has made the tables of all that runs.
 cp -n /var/cache/beeunwind/* "$BEEUNWIND_CACHE"
 ktap_run "load --all gives each mapped file a table, or a reason" all_processes

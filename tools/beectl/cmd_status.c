@@ -21,6 +21,7 @@
 #include "stops.h"
 #include "table_users.h"
 #include "text.h"
+#include "version.h"
 
 static const char status_help[] =
 	"Usage: beectl status [--json] [--since FILE]\n"
@@ -112,6 +113,9 @@ static void print_status(const struct status *status)
 	if (info->hook == BEEUNWIND_HOOK_STATE_OFF)
 		printf("\n           " MAKER_HOOK_OFF);
 	printf("\nmodule:    %s, table format %u\n", info->module_version, info->table_version);
+	if (strcmp(info->module_version, BEE_VERSION))
+		puts("           not of this beectl, " BEE_VERSION
+		     "; rmmod beeunwind && modprobe beeunwind loads the installed one");
 	printf("listener:  %s\n", info->listeners ?
 	       "somebody makes tables (beectl watch, run, record or flame)" : "nobody makes tables");
 	printf("memory:    %s of %s (%.1f%%), %s of it for the caches of walks\n", text_size(used).text,

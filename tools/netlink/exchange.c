@@ -122,11 +122,26 @@ static int exchange_interrupted(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+/* exchange_other_version(): what helps if the loaded module is newer than this beectl, or older */
+const char *exchange_other_version(bool newer)
+{
+	return newer ? "install the beectl that belongs to the module" :
+		       "rmmod beeunwind && modprobe beeunwind, with the module built anew";
+}
+
 static int exchange_reply(struct nl_msg *msg, void *arg)
 {
 	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
 	struct exchange *x = arg;
 
+	/* An upgrade leaves the old module loaded.  To whoever waits for a module it is none. */
+	if (!x->failed && header->version != BEEUNWIND_FAMILY_VERSION) {
+		error_set(x->error, BEE_ERROR_NO_MODULE,
+			  "the loaded module has version %u of the netlink family, this beectl %d: %s",
+			  header->version, BEEUNWIND_FAMILY_VERSION,
+			  exchange_other_version(header->version > BEEUNWIND_FAMILY_VERSION));
+		x->failed = true;
+	}
 	if (x->parse && !x->failed &&
 	    x->parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), x->result))
 		exchange_fail(x, EPROTO, "the module's answer is malformed");

@@ -3,6 +3,7 @@
 #ifndef EXCHANGE_H
 #define EXCHANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ struct netlink {
 	size_t		 max_message;
 };
 
+const char *exchange_other_version(bool newer);
 struct nl_msg *exchange_begin(const struct netlink *nl, int command, size_t room);
 void exchange_put(struct nl_msg *msg, int type, const void *data, size_t size);
 void exchange_put_u32(struct nl_msg *msg, int type, uint32_t value);

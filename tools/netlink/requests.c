@@ -131,9 +131,7 @@ int netlink_check_format(const struct netlink_info *info, struct bee_error *erro
 	return error_set(error, BEE_ERROR_NO_MODULE,
 			 "the loaded module takes table format %u, this beectl makes %d: %s",
 			 info->table_version, BEE_TABLE_VERSION,
-			 info->table_version > BEE_TABLE_VERSION ?
-			 "install the beectl that belongs to the module" :
-			 "rmmod beeunwind && modprobe beeunwind, with the module built anew");
+			 exchange_other_version(info->table_version > BEE_TABLE_VERSION));
 }
 
 /* Walks that ended for one reason. */
