@@ -153,7 +153,7 @@ static void shown_explain(struct netlink *nl, struct shown_process *shown)
 	for (i = 0; i < shown->list.count; i++)
 		if (!strcmp(mapped_state(nl, &shown->list.at[i], &shown->codes, &file), HAS_NONE))
 			none.at[none.count++] = shown->list.at[i];
-	table_wants_add_mapped(&wants, &none, NULL);
+	table_wants_add_mapped(&wants, &none, nl);
 	table_jobs_explain(&maker, &wants);
 	table_wants_free(&wants);
 	/* The paths are those of @shown->list. */
