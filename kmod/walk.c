@@ -331,7 +331,7 @@ static void walk_store_cached(struct bee_walk *walk, u64 serial, u32 place, u32 
 }
 
 /*
- * The rule at a place of the text of the walk's table.  If the cache has it not it is looked up in
+ * The rule at a place of the text of the walk's table.  If the cache does not have it, it is looked up in
  * the table and stored.  Where nothing is left for the lookup the rule is a gap, and not stored.
  */
 static u32 walk_word_at(struct bee_walk *walk, u32 place)

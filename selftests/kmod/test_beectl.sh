@@ -420,7 +420,7 @@ guest_cache
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 31
+ktap_plan 32
 ktap_run "without the module beectl says how to load it" \
 	fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
 guest_insmod
