@@ -236,15 +236,18 @@ static void record_made(void *arg, const struct table_want *want,
 
 	(void)want;
 	record->made += result->source == TABLE_CACHED || result->source == TABLE_COMPILED;
-	if (result->source == TABLE_NONE && !result->left)
-		record_add_refused(record, result->name, result->error.text);
 	/* Other tables will be refused for the same reason: say so once. */
-	if (table_jobs_note_refusal(result, &record->error) && record->follow && !warned)
-		message_warning(record->recording->command, NULL, record->error.text);
-	if (result->error.code == EDQUOT && !record->user_warned) {
-		progress_end();
-		message_warning(record->recording->command, result->name, result->error.text);
+	if (table_jobs_note_refusal(result, &record->error)) {
+		if (record->follow && !warned)
+			message_warning(record->recording->command, NULL, record->error.text);
+	} else if (result->error.code == EDQUOT) {
+		if (!record->user_warned) {
+			progress_end();
+			message_warning(record->recording->command, result->name, result->error.text);
+		}
 		record->user_warned = true;
+	} else if (result->source == TABLE_NONE && !result->left) {
+		record_add_refused(record, result->name, result->error.text);
 	}
 }
 
