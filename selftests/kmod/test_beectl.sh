@@ -260,12 +260,12 @@ idle_files() {
 	return 1
 }
 
-# Tables that "cache prewarm" made of files opened by name serve the same files as they are mapped:
-# only the vDSO's table is compiled.
+# Tables that "cache prewarm" made of files opened by name serve the same files as they are mapped, though the
+# module does not know them: only the vDSO's table is compiled.
 prewarmed() {
-	"$BEECTL" cache clear -q && awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' "/proc/$target/maps" |
+	guest_rmmod && guest_insmod && "$BEECTL" cache clear -q && awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' "/proc/$target/maps" |
 		sort -u | xargs "$BEECTL" cache prewarm -q || return 1
-	guest_rmmod && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	"$BEECTL" load "$target" >"$WORK/out" || return 1
 	grep -q '(1 compiled, [1-9][0-9]* cached)' "$WORK/out" && return 0
 	cat "$WORK/out"
 	return 1

@@ -165,7 +165,7 @@ static int clear_run(struct cache_command *command)
 
 /*
  * On overlayfs only the module knows the inode below, by which those who have the file mapped will look
- * for its table.  It is not loaded for that.
+ * for its table: of files that it knows, as this one is for a moment.  The module is not loaded for that.
  */
 static bool ask_module(int fd, struct identity_known *known)
 {
@@ -173,13 +173,18 @@ static bool ask_module(int fd, struct identity_known *known)
 	struct bee_error error;
 	struct netlink *nl;
 	struct statfs fs;
+	uint32_t id = 0;
 	bool told;
 
 	if (fstatfs(fd, &fs) || fs.f_type != OVERLAYFS_SUPER_MAGIC ||
 	    access("/sys/module/beeunwind", F_OK))
 		return false;
 	nl = netlink_open(&error);
-	told = nl && !netlink_file_get(nl, fd, &file, &error);
+	told = nl && (!netlink_file_get(nl, fd, &file, &error) ||
+		      (error.code == ENOENT && !netlink_table_add(nl, NETLINK_NO_TABLE, fd, geteuid(), &id, &error) &&
+		       !netlink_file_get_id(nl, id, &file, &error)));
+	if (id)
+		netlink_table_del(nl, id, &error);
 	if (told)
 		*known = (struct identity_known){ .device = file.device, .inode = file.inode };
 	netlink_close(nl);
