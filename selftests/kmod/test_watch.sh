@@ -284,9 +284,9 @@ share_is_raised() {
 	return "$status"
 }
 
-# watch has as many children as it can have, or nearly so.
+# watch has half as many children as it can have, or more.
 is_behind() {
-	[ "$(pgrep -c -P "$(watch_pid)")" -ge 48 ]
+	[ "$(pgrep -c -P "$(watch_pid)")" -ge 32 ]
 }
 
 # Processes are sampled in ever new files, more than watch, which has little of the CPUs, can take: there is
