@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "alloc.h"
 #include "hotspot.h"
@@ -56,9 +55,8 @@ static const char *mapped_state(struct netlink *nl, const struct mapped *mapped,
 {
 	bool vdso = !strcmp(mapped->path, MAPS_VDSO);
 	struct bee_error error;
-	char name[256];
 	size_t i, k;
-	int fd, ret;
+	int ret;
 
 	*file = (struct netlink_file){ 0 };
 	for (i = 0; i < codes->count && !mapped->inode && !vdso; i++) {
@@ -78,12 +76,9 @@ static const char *mapped_state(struct netlink *nl, const struct mapped *mapped,
 	}
 	if (!mapped->inode && !vdso)
 		return "no table";
-	fd = vdso ? NETLINK_VDSO : map_file_open(&mapped->mapping, name, sizeof(name), &error);
-	if (!vdso && fd < 0)
+	ret = table_jobs_ask(nl, mapped, file);
+	if (ret < 0)
 		return "unknown: cannot be opened";
-	ret = netlink_file_get(nl, fd, file, &error);
-	if (fd >= 0)
-		close(fd);
 	return file->written ? "was written to" : file->loaded ? "table" : ret ? "not made yet" : HAS_NONE;
 }
 

@@ -44,17 +44,29 @@ struct table_want *table_wants_add(struct table_wants *wants, const char *name, 
 	return want;
 }
 
-/* Whether a mapped file has a table that walks use.  Where this process cannot tell, a child finds out. */
-static bool mapped_is_stored(struct netlink *nl, const struct mapped *mapped, int fd, struct netlink_file *file)
+/**
+ * table_jobs_ask() - what the module has of a mapped file, or of the vDSO
+ * @nl: the module
+ * @mapped: where it is mapped
+ * @file: filled; all zero unless the module knows it
+ *
+ * Waits for no file system, so no child is needed.
+ *
+ * Return: 0; 1 if the module does not know it; or -1 if it cannot be found where it is mapped.
+ */
+int table_jobs_ask(struct netlink *nl, const struct mapped *mapped, struct netlink_file *file)
 {
+	bool vdso = !strcmp(mapped->path, MAPS_VDSO);
 	struct bee_error ignored;
-	int pin = fd == NETLINK_VDSO ? fd : map_file_pin(&mapped->mapping, &ignored);
-	bool stored = (pin >= 0 || fd == NETLINK_VDSO) && !netlink_file_get(nl, pin, file, &ignored) &&
-		      file->loaded && !file->written;
+	int pin = vdso ? NETLINK_VDSO : map_file_pin(&mapped->mapping, &ignored), ret;
 
-	if (pin >= 0)
+	*file = (struct netlink_file){ 0 };
+	if (pin < 0 && !vdso)
+		return -1;
+	ret = netlink_file_get(nl, pin, file, &ignored) ? 1 : 0;
+	if (!vdso)
 		close(pin);
-	return stored;
+	return ret;
 }
 
 /**
@@ -81,7 +93,8 @@ struct table_stored table_wants_add_mapped(struct table_wants *wants, struct map
 
 		if ((!mapped->inode && fd != NETLINK_VDSO) || (i && mapped_is_same(mapped, mapped - 1)))
 			continue;
-		if (mapped_is_stored(nl, mapped, fd, &file)) {
+		/* Of what this process cannot find, a child is to say why. */
+		if (!table_jobs_ask(nl, mapped, &file) && file.loaded && !file.written) {
 			stored.files++;
 			stored.bytes += file.bytes;
 			continue;

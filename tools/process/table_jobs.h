@@ -131,6 +131,7 @@ struct table_maker {
 };
 
 struct table_want *table_wants_add(struct table_wants *wants, const char *name, uid_t uid);
+int table_jobs_ask(struct netlink *nl, const struct mapped *mapped, struct netlink_file *file);
 struct table_stored table_wants_add_mapped(struct table_wants *wants, struct mapped_list *list, struct netlink *nl);
 void table_wants_free(struct table_wants *wants);
 
