@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that walks have looked up, each by its table and place; and of gaps, where the function begins.
+ * Rules that walks have looked up, each by its table and place.  For a place in a gap of a table, the cache
+ * can say where the function of that place begins.
  *
  * A rule found here is right for ever: tables do not change, and no two have the same serial
  * number.  So nothing has to be forgotten when tables come and go.  (An address would not do: it

@@ -11,10 +11,13 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* As a shell has them, for those that start a program: nothing was started; it cannot be executed; there is none. */
+/*
+ * Exit statuses of commands that start a program, which shells use, too: beectl has not tried to start it; it
+ * cannot be executed; there is no such program; and this plus N if signal N has ended it.
+ */
 enum { EXIT_NOT_RUN = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
-/* exit_status(): of a program whose end waitpid() has told */
+/* exit_status() - the exit status of beectl for a program that has ended with this status of waitpid() */
 static inline int exit_status(int status)
 {
 	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);

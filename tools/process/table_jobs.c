@@ -550,7 +550,8 @@ int table_jobs_run(const struct table_maker *maker, const struct table_wants *wa
 
 /**
  * table_jobs_explain() - find out why files can have no table
- * @maker: has done(), which gets TABLE_COMPILED for a file that can have one; neither module nor cache is used
+ * @maker: its done() is called for each file, with TABLE_COMPILED if the file can have a table; the module and the
+ *	cache are not used
  * @wants: the files, each of which gets TABLE_JOBS_OPEN seconds
  *
  * Return: 0; or -1 and errno, if no child could be made.

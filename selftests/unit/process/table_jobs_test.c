@@ -60,7 +60,7 @@ static bool check_cached(void)
 	return make(self(), "/self", true)->source == TABLE_CACHED && fake->adds == 1;
 }
 
-/* The module has it; but not if the file was written to since. */
+/* A file whose table the module has gets no other one, unless the file was written to since. */
 static bool check_stored(void)
 {
 	bool good = make(self(), "/self", false)->source == TABLE_STORED && fake->adds == 1;
@@ -109,7 +109,7 @@ static bool check_vdso(void)
 	return make(NETLINK_VDSO, "[vdso]", false)->source != TABLE_NONE && !fake->file[0].inode && fake->adds == 1;
 }
 
-/* Where a file is mapped: twice by one process, once by another; it is wanted once. */
+/* A file that one process has mapped twice, and another process once, is wanted once. */
 static bool check_mapped(void)
 {
 	struct mapped at[] = {
